@@ -1,0 +1,163 @@
+"""The sizes of a conversation's rows and of its whole, in calibrated tokens (rules A12 and F3)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from context_editor.core.rows import Conversation, Piece, PieceForm, Row
+from context_editor.core.sizes.calibration import Calibration, Content, RowSizes, Sample
+from context_editor.core.sizes.estimate import Ruler
+
+
+@dataclass(frozen=True)
+class PlacedSample:
+    """A usage sample and the host's id of the first row of the response that it belongs to."""
+
+    sample: Sample
+    handle: str
+
+
+class Estimates:
+    """Estimated sizes of pieces, each measured once while it is the same object.
+
+    Attributes:
+        ruler: Measures for the session's tokenizer family.
+    """
+
+    def __init__(self, ruler: Ruler) -> None:
+        self.ruler = ruler
+        self._known: dict[int, tuple[Piece, int]] = {}
+
+    def piece(self, piece: Piece) -> int:
+        """The size of a piece, in estimated tokens."""
+        known = self._known.get(id(piece))
+        if known is not None and known[0] is piece:
+            return known[1]
+        size = self.ruler.piece(piece)
+        self._known[id(piece)] = (piece, size)
+        return size
+
+    def pieces(self, pieces: Iterable[Piece]) -> int:
+        """The size of several pieces together, in estimated tokens."""
+        return sum(map(self.piece, pieces))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The sizes of one conversation: a `Sizer` for every decision.
+
+    Attributes:
+        estimates: Estimated sizes.
+        calibration: What the session's usage says about them.
+        shares: Calibrated sizes, one a row of `rows`, and the base.
+        rows: Anchors of all rows, hidden ones included, in order.
+    """
+
+    estimates: Estimates
+    calibration: Calibration
+    shares: RowSizes
+    rows: Mapping[str, int]
+
+    @property
+    def total_tokens(self) -> int:
+        """The size of the whole context."""
+        return self.shares.total_tokens
+
+    @property
+    def is_known(self) -> bool:
+        """Whether sizes may be said without `approx.`."""
+        return self.calibration.is_known
+
+    def text(self, text: str) -> int:
+        """The size of a text, in calibrated tokens."""
+        return self.calibration.calibrated(self.estimates.ruler.text(text))
+
+    def piece(self, piece: Piece) -> int:
+        """The size of a piece, in calibrated tokens."""
+        return self.calibration.calibrated(self.estimates.piece(piece))
+
+    def row(self, row: Row) -> int:
+        """The size of a row: its share of the truth where it was sent already."""
+        at = self.rows.get(row.anchor)
+        if at is None:
+            return sum(map(self.piece, row.pieces))
+        return self.shares.rows[at]
+
+    def behind(self, position: int, conversation: Conversation) -> int:
+        """The tokens of everything from a position on: what a change there writes to the cache anew."""
+        return sum(map(self.piece, conversation.pieces[position:]))
+
+
+def measured(
+    conversation: Conversation,
+    samples: Sequence[PlacedSample],
+    calibration: Calibration,
+    estimates: Estimates,
+) -> Measured:
+    """The sizes of a conversation as its newest usage and the session's calibration give them.
+
+    Args:
+        conversation: The conversation as it is.
+        samples: Usage samples of the transcript, oldest first; those folded already are passed over.
+        calibration: What was known before.
+        estimates: Estimated sizes, for the calibration's family.
+    """
+    known = _folded(conversation, samples, calibration, estimates)
+    starts = _response_starts(conversation.pieces)
+    sent_until = starts.get(known.last.message_id, -1) if known.last else -1
+    if known.last is not None and sent_until < 0:
+        known = replace(known, last=None)
+    rows = conversation.rows
+    sent = sum(1 for row in rows if row.positions[0] < sent_until)
+    shares = known.row_sizes(
+        [estimates.pieces(row.pieces) for row in rows],
+        sent,
+        _content(conversation.pieces[max(sent_until, 0) :], known.last, estimates),
+        _thinking(conversation.pieces[: max(sent_until, 0)], estimates),
+    )
+    return Measured(estimates, known, shares, {row.anchor: at for at, row in enumerate(rows)})
+
+
+def _thinking(pieces: Sequence[Piece], estimates: Estimates) -> int:
+    return estimates.pieces(p for p in pieces if p.form is PieceForm.THINKING)
+
+
+def _content(pieces: Sequence[Piece], last: Sample | None, estimates: Estimates) -> Content:
+    """What came with and after the response of the last sample."""
+    if last is None:
+        return Content()
+    reply = [p for p in pieces if p.response == last.message_id]
+    rest = [p for p in pieces if p.response != last.message_id]
+    return Content(estimates.pieces(reply), estimates.pieces(rest))
+
+
+def _response_starts(pieces: Sequence[Piece]) -> Mapping[str, int]:
+    starts: dict[str, int] = {}
+    for at, piece in enumerate(pieces):
+        if piece.response is not None:
+            starts.setdefault(piece.response, at)
+    return starts
+
+
+def _folded(
+    conversation: Conversation,
+    samples: Sequence[PlacedSample],
+    calibration: Calibration,
+    estimates: Estimates,
+) -> Calibration:
+    """The calibration with every newer sample whose response stands in the conversation."""
+    starts = _response_starts(conversation.pieces)
+    folded = calibration.last.message_id if calibration.last else ""
+    ids = [placed.sample.message_id for placed in samples]
+    first = ids.index(folded) if folded in ids else 0
+    known, before = calibration, starts.get(folded, 0)
+    for placed in samples[first:]:
+        start = starts.get(placed.sample.message_id)
+        if start is None:
+            continue
+        between = conversation.pieces[before:start]
+        previous = known.last.message_id if known.last else None
+        reply = [p for p in between if p.response is not None and p.response == previous]
+        rest = [p for p in between if p.response is None or p.response != previous]
+        known = known.after(placed.sample, Content(estimates.pieces(reply), estimates.pieces(rest)))
+        before = start
+    return known

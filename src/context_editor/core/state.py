@@ -1,0 +1,171 @@
+"""What only this product knows of a session: the queue, the replacements, names of rows, the open apply.
+
+The conversation itself is never stored here: it is the host's transcript since the last boundary.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from context_editor.core.edits.model import Edit, Replacement
+
+SCHEMA: Final = 1
+"""The version of the document that this release writes."""
+
+NUMBERINGS_KEPT: Final = 5
+"""Epochs whose numbering is kept, so that a number of an older listing can be answered with today's."""
+
+
+@dataclass(frozen=True)
+class CarriedPart:
+    """Words that rode behind a row and stand as plain text since that row was rebuilt (rule C27).
+
+    Attributes:
+        label: The attachment's type, such as `nested_memory` or `queued_command`.
+        text: The words, as the model reads them.
+        typed: A person's own words in it; None where no person speaks.
+    """
+
+    label: str
+    text: str
+    typed: str | None = None
+
+
+@dataclass(frozen=True)
+class TurnChoices:
+    """What the calls of this turn asked for, besides the edits themselves (rules C8 and C10).
+
+    Attributes:
+        resume: The continuation: a text, True for the default text, False to wait for the person.
+        has_turn_end_apply: Whether a call asked that the queue is applied at this turn's end.
+        keep_cache: Whether a call asked to apply only where the cached prefix survives.
+        marker: Whether a valid optimize marker ended the turn.
+        turn: The turn that these choices belong to; they are void in any other.
+    """
+
+    resume: str | bool = True
+    has_turn_end_apply: bool = False
+    keep_cache: bool = False
+    marker: bool = False
+    turn: int = 0
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One row that an apply emitted, in order, as the confirmation must find it in the transcript.
+
+    Attributes:
+        kept: The host's id of the row that was kept; empty for a built one.
+        print: The print of its content, to check that what stands is what was planned.
+        anchor: The anchor that the row had before, or the one that it was given.
+        replacement: The replacement that it holds; empty for every other row.
+        service: Whether the row is the product's own words.
+        carried: Parts of its text that rode behind replaced rows.
+    """
+
+    kept: str
+    print: str
+    anchor: str = ""
+    replacement: str = ""
+    service: bool = False
+    carried: tuple[CarriedPart, ...] = ()
+
+
+@dataclass(frozen=True)
+class Intent:
+    """An apply that was handed to the host and not confirmed yet.
+
+    Attributes:
+        started_s: When, in seconds since the epoch, UTC.
+        trigger: What started it: `manual`, `auto`, `molt`, `repair`.
+        transcript: The absolute path of the host's file.
+        offset: The size of that file at the hand-over, in bytes; the new rows come after it.
+        planted: The file that lists the emitted rows, relative to the session's folder.
+        edits: The edits that it applies.
+        replacements: What will stand afterwards.
+        absorbed: Old refs and the refs that they lead to afterwards.
+        skipped: Ids of edits that were left out and why.
+        dropped: Queue ids that leave the queue with this apply.
+        before_tokens: The conversation's size before, in tokens.
+        after_tokens: The planned size afterwards, in tokens.
+        first_changed: The number of the first row that changed.
+        prefix_blocks: Blocks in front of the first change.
+        thinking_dropped: Thinking blocks left out behind it.
+        duration_ms: How long planning took.
+        rebuilt: Whether every assistant row was rebuilt (the fallback that needs no patch).
+        report: The applied report, to be attached to the next prompt once confirmed.
+        snapshot: For the state that follows it: changes of other groups as JSON text, applied at confirmation.
+    """
+
+    started_s: float
+    trigger: str
+    transcript: str
+    offset: int
+    planted: str
+    edits: tuple[Edit, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
+    absorbed: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+    before_tokens: int = 0
+    after_tokens: int = 0
+    first_changed: int = 0
+    prefix_blocks: int = 0
+    thinking_dropped: int = 0
+    duration_ms: float = 0.0
+    rebuilt: bool = False
+    report: str = ""
+    snapshot: str = ""
+
+
+@dataclass
+class SessionState:
+    """One session's document, changed only inside the store's lock.
+
+    Attributes:
+        schema: The version of this document.
+        session_id: The host's id of the session.
+        epoch: Applies so far.
+        counters: The last number given out by letter: `q`, `c`, `n`, `m`, `batch`.
+        refs: Refs that differ from what their row's print gives, by anchor.
+        absorbed: Refs of rows that are gone, and the refs of the rows that took them in.
+        numbered_epoch: The epoch of our newest output that showed row numbers; None before the first.
+        numberings: The refs in order of their numbers, by epoch, for the last few epochs.
+        queue: Accepted edits that wait, in order of acceptance.
+        choices: What this turn's calls asked for.
+        replacements: Everything that was replaced, by id.
+        service: Anchors of rows that this product wrote and that carry no id of ours.
+        carried: What stands as plain text in a row since its carrier was rebuilt, by that row's anchor.
+        calibration: The size calibration, as its module reads and writes it.
+        intent: An apply that waits for its confirmation.
+        report: The applied report that the next prompt is to carry; empty when there is none.
+        apply_mode: Why edits are not applied at the turn's end (`mods are off`); empty when they are.
+        saved_tokens: Tokens saved by all applies, per request.
+        rereads: Rereads of compressed content that were counted, as tool call ids.
+        forked_from: The session that this state was copied from; empty for an original.
+    """
+
+    session_id: str
+    schema: int = SCHEMA
+    epoch: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
+    refs: dict[str, str] = field(default_factory=dict)
+    absorbed: dict[str, str] = field(default_factory=dict)
+    numbered_epoch: int | None = None
+    numberings: dict[str, list[str]] = field(default_factory=dict)
+    queue: list[Edit] = field(default_factory=list)
+    choices: TurnChoices = field(default_factory=TurnChoices)
+    replacements: dict[str, Replacement] = field(default_factory=dict)
+    service: list[str] = field(default_factory=list)
+    carried: dict[str, tuple[CarriedPart, ...]] = field(default_factory=dict)
+    calibration: dict[str, float | int | str | bool] = field(default_factory=dict)
+    intent: Intent | None = None
+    report: str = ""
+    apply_mode: str = ""
+    saved_tokens: int = 0
+    rereads: list[str] = field(default_factory=list)
+    forked_from: str = ""
+
+    def next_id(self, letter: str) -> str:
+        """A fresh id of this kind, such as `q4`; ids are never given out twice."""
+        self.counters[letter] = self.counters.get(letter, 0) + 1
+        return f"{letter}{self.counters[letter]}"

@@ -1,0 +1,165 @@
+"""The archive: originals and media by content address, and one record for each replacement.
+
+An original is written, forced to disk and read back before the conversation changes (rule J14). The same
+content is stored once; nothing here is ever deleted by an edit.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from context_editor.core.rows import Media, Piece
+from context_editor.errors import ArchiveError
+from context_editor.store import codec
+from context_editor.store.files import append_line, write_verified
+
+ADDRESS_HEX_CHARS: Final = 24
+"""Hexadecimal characters of a content address: 96 bits."""
+
+PART_BYTES: Final = 4 * 1024 * 1024 - 65_536
+"""The largest part of an original, in bytes: a tool that opens files reads up to 4 MiB (rule J5)."""
+
+EXTENSIONS: Final = {
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    "application/pdf": "pdf",
+    "text/plain": "txt",
+}
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The archive of one session.
+
+    Attributes:
+        folder: `<session>/archive`.
+        records: `<session>/offloaded`.
+    """
+
+    folder: Path
+    records: Path
+
+    def original_path(self, text: str) -> Path:
+        """Where an original with this text stands, or its first part; nothing is written."""
+        content = _bytes(text)
+        suffix = "" if len(content) <= PART_BYTES else ".part1"
+        return self.folder / "originals" / f"{_address(content)}{suffix}.txt"
+
+    def put_original(self, text: str) -> Path:
+        """Store an original, in parts where it is large, and return the path of the first.
+
+        Raises:
+            ArchiveError: It could not be written and read back.
+        """
+        content = _bytes(text)
+        first = self.original_path(text)
+        if len(content) <= PART_BYTES:
+            write_verified(first, content)
+            return first
+        for number, part in enumerate(_parts(content), start=1):
+            write_verified(first.with_name(f"{_address(content)}.part{number}.txt"), part)
+        return first
+
+    def put_media(self, media: Media) -> Path | None:
+        """Store an image or a document as the file that it was; None where the host holds no content of it.
+
+        Raises:
+            ArchiveError: It could not be written and read back, or its base64 text is broken.
+        """
+        if not media.data:
+            return None
+        try:
+            content = base64.b64decode(media.data, validate=True)
+        except binascii.Error as error:
+            msg = f"{media.media_type or 'media'} of the conversation is not valid base64: {error}"
+            raise ArchiveError(msg) from error
+        extension = EXTENSIONS.get(media.media_type, "bin")
+        path = self.folder / "media" / f"{_address(content)}.{extension}"
+        write_verified(path, content)
+        return path
+
+    def put_record(self, run: str, record: dict[str, Any]) -> str:
+        """Append one record (rule L11) to the file of a run and return its address for `pieces_of`.
+
+        Raises:
+            ArchiveError: It could not be written and read back.
+        """
+        path = self.records / f"{run}.jsonl"
+        line = json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        try:
+            offset = append_line(path, line)
+            stored = _line_at(path, offset)
+        except OSError as error:
+            msg = f"{path} could not be written: {error.strerror or error}"
+            raise ArchiveError(msg) from error
+        if stored != line:
+            msg = f"{path} was written but reads back differently"
+            raise ArchiveError(msg)
+        return f"{path.name}@{offset}"
+
+    def pieces_of(self, address: str) -> tuple[Piece, ...]:
+        """The stored pieces of a record, as they stood in the conversation.
+
+        Raises:
+            ArchiveError: The record cannot be read.
+        """
+        return tuple(
+            codec.decoded(Piece, stored)
+            for item in self.record(address)["items"]
+            for stored in item["pieces"]
+        )
+
+    def record(self, address: str) -> dict[str, Any]:
+        """The record at an address.
+
+        Raises:
+            ArchiveError: It cannot be read.
+        """
+        name, _, offset = address.rpartition("@")
+        path = self.records / name
+        try:
+            record: dict[str, Any] = json.loads(
+                _line_at(path, int(offset)).decode("utf-8", "surrogatepass")
+            )
+        except (OSError, ValueError) as error:
+            msg = f"the archive record {address} in {path} cannot be read: {error}"
+            raise ArchiveError(msg) from error
+        return record
+
+
+def stored_pieces(pieces: Sequence[Piece]) -> list[Any]:
+    """The pieces as JSON values, whole: what a restore reads."""
+    return [codec.encoded(piece) for piece in pieces]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _address(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:ADDRESS_HEX_CHARS]
+
+
+def _parts(content: bytes) -> list[bytes]:
+    parts: list[bytes] = []
+    start = 0
+    while start < len(content):
+        end = min(start + PART_BYTES, len(content))
+        while end < len(content) and content[end] & 0xC0 == 0x80:
+            end -= 1
+        parts.append(content[start:end])
+        start = end
+    return parts
+
+
+def _line_at(path: Path, offset: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(offset)
+        return file.readline().removesuffix(b"\n")

@@ -1,0 +1,102 @@
+"""Files that are whole or not there: atomic replacement, appended lines, and private permissions.
+
+Standard library only (hooks import it).
+"""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Final
+
+from context_editor.errors import ArchiveError
+
+FILE_MODE: Final = 0o600
+FOLDER_MODE: Final = 0o700
+"""Archives hold what the transcript held: for their owner alone."""
+
+
+def make_folder(path: Path) -> Path:
+    """Make a folder and its parents, private to the owner."""
+    path.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    return path
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Put a file there whole: readers see the old content or the new one, also after a crash.
+
+    Raises:
+        OSError: It could not be written; the old file, if any, is as it was.
+    """
+    make_folder(path.parent)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        _write_new(draft, content)
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def append_line(path: Path, line: bytes) -> int:
+    """Append one line and force it to disk.
+
+    Returns:
+        The offset, in bytes, at which the line begins.
+
+    Raises:
+        OSError: It could not be written whole; the file is cut back to what it was.
+    """
+    make_folder(path.parent)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
+    with os.fdopen(descriptor, "ab", buffering=0) as file:
+        start = os.fstat(file.fileno()).st_size
+        try:
+            write_all(file.fileno(), line + b"\n")
+            os.fsync(file.fileno())
+        except OSError:
+            os.ftruncate(file.fileno(), start)
+            raise
+    return start
+
+
+def write_verified(path: Path, content: bytes) -> None:
+    """Write a file that may already stand with the same content, force it to disk and read it back.
+
+    Raises:
+        ArchiveError: It could not be written, or what was read back differs.
+    """
+    try:
+        if not (path.exists() and path.read_bytes() == content):
+            replace_file(path, content)
+        is_same = path.read_bytes() == content
+    except OSError as error:
+        msg = f"{path} could not be written: {error.strerror or error}"
+        raise ArchiveError(msg) from error
+    if not is_same:
+        msg = f"{path} was written but reads back differently"
+        raise ArchiveError(msg)
+
+
+def write_all(descriptor: int, content: bytes) -> None:
+    """Write every byte; a short write goes on where it stopped."""
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+    try:
+        write_all(descriptor, content)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,152 @@
+"""One session's folder: its state document under a lock, and the paths of everything that it keeps.
+
+Standard library and `filelock` only (hooks import it).
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+
+from context_editor.core.state import SCHEMA, SessionState
+from context_editor.errors import RefusedError, StateBusyError, StateUnreadableError
+from context_editor.store import codec
+from context_editor.store.files import FILE_MODE, make_folder, replace_file
+
+LOCK_WAIT_S: Final = 2.0
+"""How long one process waits for another of the same session, in seconds.
+
+They overlap by milliseconds; two seconds means that the holder is stuck, and a prompt should not wait on it.
+"""
+
+SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+"""A session id that may become a folder's name: no separator, no leading dot."""
+
+
+@dataclass(frozen=True)
+class SessionFolder:
+    """The folder of one session.
+
+    Attributes:
+        path: The folder.
+        lock_wait_s: How long to wait for its lock, in seconds.
+    """
+
+    path: Path
+    lock_wait_s: float = LOCK_WAIT_S
+
+    @property
+    def session_id(self) -> str:
+        """The host's id of the session."""
+        return self.path.name
+
+    @property
+    def state_path(self) -> Path:
+        """The state document."""
+        return self.path / "state.json"
+
+    @property
+    def queue_mark(self) -> Path:
+        """A file that stands exactly while edits wait for a turn's end: what the mod tests."""
+        return self.path / "queue"
+
+    @property
+    def archive(self) -> Path:
+        """Originals and media."""
+        return self.path / "archive"
+
+    @property
+    def applies(self) -> Path:
+        """One line for each apply."""
+        return self.path / "applies.jsonl"
+
+    @property
+    def offloaded(self) -> Path:
+        """The records of what was archived, one file for each run."""
+        return self.path / "offloaded"
+
+    @property
+    def tools_log(self) -> Path:
+        """One line for each tool call that ended, written by the hook."""
+        return self.path / "tools.jsonl"
+
+    def read(self) -> SessionState:
+        """The state as it is, without the lock; a fresh one where none was written yet.
+
+        Raises:
+            StateUnreadableError: The document cannot be understood; it is left as it is.
+        """
+        try:
+            raw = self.state_path.read_bytes()
+        except FileNotFoundError:
+            return SessionState(self.session_id)
+        except OSError as error:
+            raise StateUnreadableError(str(self.state_path), str(error)) from error
+        return _state_of(raw, str(self.state_path))
+
+    @contextmanager
+    def changed(self) -> Iterator[SessionState]:
+        """The state to be changed in place; it is written whole when the block ends without an error.
+
+        Raises:
+            StateBusyError: Another process held the lock for the whole wait.
+            StateUnreadableError: The document cannot be understood; it is left as it is.
+        """
+        make_folder(self.path)
+        lock = FileLock(self.path / "state.lock", mode=FILE_MODE)
+        try:
+            lock.acquire(timeout=self.lock_wait_s)
+        except Timeout as error:
+            raise StateBusyError(str(self.state_path), self.lock_wait_s) from error
+        try:
+            state = self.read()
+            before = codec.encoded(state)
+            yield state
+            after = codec.encoded(state)
+            if after != before or not self.state_path.exists():
+                replace_file(
+                    self.state_path,
+                    json.dumps(after, ensure_ascii=False).encode("utf-8", "surrogatepass"),
+                )
+            self._mark_queue(state)
+        finally:
+            lock.release()
+
+    def _mark_queue(self, state: SessionState) -> None:
+        if state.queue or state.intent:
+            if not self.queue_mark.exists():
+                replace_file(self.queue_mark, b"")
+        else:
+            self.queue_mark.unlink(missing_ok=True)
+
+
+def _state_of(raw: bytes, path: str) -> SessionState:
+    try:
+        document: Any = json.loads(raw.decode("utf-8", "surrogatepass"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise StateUnreadableError(path, str(error)) from error
+    schema = document.get("schema", SCHEMA) if isinstance(document, dict) else None
+    if not isinstance(schema, int) or schema > SCHEMA:
+        reason = f"its schema is {schema}, this release reads up to {SCHEMA}"
+        raise StateUnreadableError(path, reason)
+    try:
+        return codec.decoded(SessionState, document)
+    except codec.CodecError as error:
+        raise StateUnreadableError(path, str(error)) from error
+
+
+def session_folder(data: Path, session_id: str) -> SessionFolder:
+    """The folder of a session below the data folder.
+
+    Raises:
+        RefusedError: The id cannot be a folder's name.
+    """
+    if not SESSION_ID.fullmatch(session_id):
+        msg = f"{session_id!r} is not a session id: letters, digits, dot, dash and underscore are allowed"
+        raise RefusedError(msg)
+    return SessionFolder(data / "sessions" / session_id)
