@@ -99,7 +99,7 @@ def lock_id_of(lock_file: Path) -> str:
         message = f"cannot read {lock_file}: {error.strerror}"
         raise LockUnreadableError(message) from error
     if not first.startswith(LOCK_MARK):
-        message = f"{lock_file} does not begin with {LOCK_MARK.strip()!r}; run bin/lock"
+        message = f"{lock_file} does not begin with {LOCK_MARK.strip()!r}; run scripts/lock"
         raise LockUnreadableError(message)
     return first[len(LOCK_MARK) :].strip()
 
