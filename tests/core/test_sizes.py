@@ -343,6 +343,15 @@ def test_an_apply_makes_sizes_approximate_until_the_next_usage() -> None:
     assert applied.after(sample(12_000), Content(new_tokens=100)).is_known
 
 
+def test_an_apply_leaves_known_which_response_was_folded_last() -> None:
+    calibration = Calibration().after(sample(20_000, message_id="msg_1"), Content())
+
+    applied = calibration.after_apply()
+
+    assert applied.last is None
+    assert applied.newest == "msg_1"
+
+
 def test_the_step_over_an_apply_teaches_nothing() -> None:
     before = known_calibration()
 

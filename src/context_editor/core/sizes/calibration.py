@@ -133,6 +133,8 @@ class Calibration:
         base_tokens: The fixed part before any message; None before the first response.
         last: The newest sample; None before the first, after an apply and after a change of
             tokenizer, when it is the truth no longer.
+        newest: The id of the response folded last; unlike `last` it outlives an apply, so that a
+            reader knows which samples it has folded already.
         estimated: Estimated tokens of past steps, older ones fading.
         measured: What these steps measured, each held between `FACTOR_MIN` and `FACTOR_MAX` of
             its estimate.
@@ -144,6 +146,7 @@ class Calibration:
     is_awaiting: bool = False
     base_tokens: int | None = None
     last: Sample | None = None
+    newest: str = ""
     estimated: float = 0.0
     measured: float = 0.0
 
@@ -193,6 +196,7 @@ class Calibration:
             is_awaiting=not is_same_model and bool(self.model),
             base_tokens=base if start.base_tokens is None else start.base_tokens,
             last=sample,
+            newest=sample.message_id,
         )
 
     def with_model(self, model: str) -> "Calibration":
