@@ -1,0 +1,98 @@
+"""A person's words in tool results: answers to questions, reasons of a refusal, remarks on an approval."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from context_editor.hosts.claude_code.transcript.entries import Entry
+from context_editor.hosts.claude_code.transcript.words import is_rebuilt, typed_text
+
+QUESTION_TOOL: Final = "AskUserQuestion"
+
+_REFUSAL_REASONS: Final = (
+    "To tell you how to proceed, the user said:\n",
+    "the user said:\n",
+    "The user provided the following reason for the rejection:",
+)
+_REFUSAL_START: Final = "The user doesn't want to proceed with this tool use."
+_ANSWER_STARTS: Final = (
+    "The user answered: ",
+    "The user responded: ",
+    "Your questions have been answered: ",
+    "User has answered your questions: ",
+)
+_HOST_STARTS: Final = ("<system-reminder>", "[Request interrupted by user")
+_LATER_NOTE: Final = "\n\nNote: The user's next message may contain a correction or preference."
+
+
+def typed_in_result(
+    entry: Entry, block: Mapping[str, Any], text: str, tool_name: str
+) -> str | None:
+    """The words of a person in a tool result; None where no person speaks.
+
+    Args:
+        entry: The line that holds the result.
+        block: The result's block.
+        text: The result's text.
+        tool_name: The tool that was called; empty when the call is unknown.
+    """
+    refusal = _refusal(entry, block, text)
+    if refusal:
+        return refusal
+    if tool_name == QUESTION_TOOL and not block.get("is_error"):
+        return _answer(entry, text)
+    return _remark(entry)
+
+
+def _refusal(entry: Entry, block: Mapping[str, Any], text: str) -> str | None:
+    feedback = entry.facts.get("userFeedback")
+    if isinstance(feedback, str) and feedback.strip():
+        return feedback
+    if not block.get("is_error") or not text.startswith(_REFUSAL_START):
+        return None
+    for mark in _REFUSAL_REASONS:
+        _, found, reason = text.partition(mark)
+        if found and reason.strip():
+            return reason.partition(_LATER_NOTE)[0].strip()
+    return None
+
+
+def _answer(entry: Entry, text: str) -> str | None:
+    structured = entry.facts.get("structured")
+    if isinstance(structured, Mapping):
+        words = [*_values(structured.get("answers")), *_notes(structured.get("annotations"))]
+        response = structured.get("response")
+        if isinstance(response, str) and response.strip():
+            words.append(response)
+        if words:
+            return "\n".join(words)
+    # A compaction by a plugin empties the structured result, and older releases had other shapes.
+    return text if text.startswith(_ANSWER_STARTS) else None
+
+
+def _values(answers: object) -> list[str]:
+    if not isinstance(answers, Mapping):
+        return []
+    values: list[str] = []
+    for answer in answers.values():
+        parts = answer if isinstance(answer, list) else [answer]
+        values += [part for part in parts if isinstance(part, str) and part]
+    return values
+
+
+def _notes(annotations: object) -> list[str]:
+    if not isinstance(annotations, Mapping):
+        return []
+    notes = [note.get("notes") for note in annotations.values() if isinstance(note, Mapping)]
+    return [note for note in notes if isinstance(note, str) and note]
+
+
+def _remark(entry: Entry) -> str | None:
+    """What a person wrote when approving the call: a text block beside the result.
+
+    A line that a compaction wrote anew may carry other words there, so that only the recorded ones count.
+    """
+    if is_rebuilt(entry) or not isinstance(entry.content, list):
+        return None
+    beside = [b for b in entry.content if isinstance(b, Mapping) and b.get("type") == "text"]
+    text = typed_text(beside) if beside else ""
+    return text if text.strip() and not text.lstrip().startswith(_HOST_STARTS) else None

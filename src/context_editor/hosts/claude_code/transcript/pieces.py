@@ -1,0 +1,295 @@
+"""Live entries as the pieces of a conversation."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final, TypedDict
+
+from context_editor.core.rows import Call, Json, Piece, PieceForm
+from context_editor.hosts.claude_code.transcript.answers import typed_in_result
+from context_editor.hosts.claude_code.transcript.attachments import (
+    attachment_text,
+    hook_contexts,
+    is_rendered,
+    is_sent,
+    payload_of,
+    queued_typed,
+    type_of,
+)
+from context_editor.hosts.claude_code.transcript.entries import Entry
+from context_editor.hosts.claude_code.transcript.media import media_in, media_of_file
+from context_editor.hosts.claude_code.transcript.source import source_label
+from context_editor.hosts.claude_code.transcript.words import (
+    LABELS,
+    PLUGIN_NAME,
+    Source,
+    bash_typed,
+    command_typed,
+    is_own_compact,
+    pasted_parts,
+    plugin_of,
+    prompt_text,
+    source_of,
+    typed_text,
+)
+
+API_ERROR_LABEL: Final = "api-error"
+"""The label of an answer that the host wrote in the model's place."""
+
+
+class _Common(TypedDict):
+    handle: str
+    position_s: float
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the pieces of one entry depend on beside the entry.
+
+    Attributes:
+        turn: The turn that the entry belongs to.
+        tools: The tool's name of every call, by the call's id.
+        own_compacts: The prompt ids of `/compact` commands that this product ran.
+    """
+
+    turn: int
+    tools: Mapping[str, str]
+    own_compacts: frozenset[str] = frozenset()
+
+
+def pieces_of(entry: Entry, around: Surroundings) -> tuple[Piece, ...]:
+    """The pieces of one entry; empty for one that the model reads nothing of.
+
+    Almost every stored line is one piece. The blocks of a line that holds several (older releases, other
+    programs) are a piece each, and share the line's handle.
+    """
+    common = _Common(handle=entry.uuid, position_s=seconds_of(entry.timestamp), turn=around.turn)
+    match entry.type:
+        case "assistant":
+            return tuple(_answer_pieces(entry, common))
+        case "user":
+            return tuple(_user_pieces(entry, around, common))
+        case "attachment":
+            return _attachment_pieces(entry, common)
+        case "system":
+            return _command_pieces(entry, common)
+        case _:
+            return ()
+
+
+def seconds_of(timestamp: str) -> float:
+    """An ISO time in seconds since the epoch, UTC; 0 when it is none."""
+    try:
+        return datetime.fromisoformat(timestamp).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _answer_pieces(entry: Entry, common: _Common) -> Iterator[Piece]:
+    content = entry.content
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    base = Piece(
+        form=PieceForm.TEXT,
+        role="assistant",
+        response=entry.message_id or entry.uuid,
+        model=str(entry.facts.get("model") or ""),
+        label=API_ERROR_LABEL if entry.facts.get("isApiErrorMessage") else "",
+        **common,
+    )
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, Mapping):
+            yield _answer_piece(block, base, entry.cwd)
+
+
+def _answer_piece(block: Mapping[str, Any], base: Piece, cwd: str) -> Piece:
+    match block.get("type"):
+        case "text":
+            return replace(base, text=_word(block, "text"))
+        case "tool_use":
+            call = _call(block)
+            return replace(
+                base, form=PieceForm.CALL, call=call, cwd=cwd, label=source_label(call, cwd)
+            )
+        case "thinking":
+            return replace(
+                base,
+                form=PieceForm.THINKING,
+                text=_word(block, "thinking"),
+                signature_chars=len(_word(block, "signature")),
+            )
+        case "redacted_thinking":
+            return replace(base, form=PieceForm.THINKING, signature_chars=len(_word(block, "data")))
+        case other:
+            # Calls that the API ran by itself stand with their results inside the answer.
+            return replace(base, label=str(other), text=json.dumps(block, ensure_ascii=False))
+
+
+def _call(block: Mapping[str, Any]) -> Call:
+    arguments = block.get("input")
+    return Call(
+        id=_word(block, "id"),
+        name=_word(block, "name"),
+        input=arguments if isinstance(arguments, dict) else {},
+    )
+
+
+def _word(block: Mapping[str, Any], name: str) -> str:
+    value = block.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _user_pieces(entry: Entry, around: Surroundings, common: _Common) -> Iterator[Piece]:
+    content = entry.content
+    blocks: Sequence[object] = content if isinstance(content, list) else ()
+    results = [b for b in blocks if isinstance(b, Mapping) and b.get("type") == "tool_result"]
+    if not results:
+        yield _prompt_piece(entry, around, common)
+        return
+    beside = [b for b in blocks if b not in results]
+    for nth, block in enumerate(results):
+        is_last = nth == len(results) - 1
+        yield _result_piece(entry, block, beside if is_last else [], around, common)
+
+
+def _result_piece(
+    entry: Entry,
+    block: Mapping[str, Any],
+    beside: Sequence[object],
+    around: Surroundings,
+    common: _Common,
+) -> Piece:
+    call_id = _word(block, "tool_use_id")
+    text = result_text(block.get("content"))
+    typed = typed_in_result(entry, block, text, around.tools.get(call_id, ""))
+    carried = prompt_text(list(beside))
+    extra: dict[str, Json] = {}
+    structured = entry.facts.get("structured")
+    if structured is not None:
+        extra["structured"] = structured
+    if carried:
+        extra["beside"] = carried
+    return Piece(
+        form=PieceForm.RESULT,
+        role="user",
+        text="\n\n".join(part for part in (text, carried) if part),
+        call_id=call_id,
+        is_error=block.get("is_error") is True,
+        media=media_in(_blocks(block.get("content"))) + media_in(beside),
+        typed=typed,
+        extra=extra,
+        **common,
+    )
+
+
+def _blocks(content: object) -> Sequence[object]:
+    return content if isinstance(content, list) else ()
+
+
+def result_text(content: object) -> str:
+    """The text of a tool result; tools that a search named are words of it too."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else ""
+    texts = []
+    for block in content:
+        if not isinstance(block, Mapping):
+            continue
+        if block.get("type") == "text":
+            texts.append(_word(block, "text"))
+        elif block.get("type") == "tool_reference":
+            texts.append(_word(block, "tool_name"))
+    return "\n".join(texts)
+
+
+def _prompt_piece(entry: Entry, around: Surroundings, common: _Common) -> Piece:
+    source, text = source_of(entry), prompt_text(entry.content)
+    extra: dict[str, Json] = {}
+    plugin = plugin_of(entry)
+    if plugin:
+        extra["plugin"] = plugin
+    return Piece(
+        form=PieceForm.PROMPT,
+        role="user",
+        text=text,
+        media=media_in(_blocks(entry.content)),
+        label=LABELS[source],
+        typed=typed_in_prompt(entry, source, text),
+        pasted=pasted_parts(text),
+        is_ours=plugin == PLUGIN_NAME or _is_of_own_compact(entry, source, around),
+        extra=extra,
+        **common,
+    )
+
+
+def typed_in_prompt(entry: Entry, source: Source, text: str) -> str | None:
+    """The words that a person typed in a prompt; None where nobody did.
+
+    A prompt that a plugin's compaction wrote anew counts as typed as a whole, since nothing tells whose it is.
+    """
+    match source:
+        case Source.PERSON:
+            return typed_text(entry.content)
+        case Source.REBUILT:
+            return text
+        case Source.COMMAND:
+            return command_typed(text)
+        case Source.COMPACT:
+            return None if is_own_compact(entry, text) else command_typed(text)
+        case Source.BASH:
+            return bash_typed(text)
+        case _:
+            return None
+
+
+def _is_of_own_compact(entry: Entry, source: Source, around: Surroundings) -> bool:
+    if source is Source.COMPACT:
+        return is_own_compact(entry, prompt_text(entry.content))
+    if source is Source.CAVEAT or source is Source.OUTPUT:
+        return entry.facts.get("promptId") in around.own_compacts
+    return False
+
+
+def _attachment_pieces(entry: Entry, common: _Common) -> tuple[Piece, ...]:
+    if not is_sent(entry):
+        return ()
+    kind = type_of(entry)
+    payload = payload_of(entry)
+    extra: dict[str, Json] = {"rendered_known": is_rendered(entry) or "renderedRole" in entry.facts}
+    contexts = hook_contexts(entry)
+    if contexts:
+        extra["contexts"] = contexts
+    for name in ("hookName", "filename", "path"):
+        if isinstance(payload.get(name), str):
+            extra[name] = payload[name]
+    role = "system" if entry.facts.get("renderedRole") == "system" else "user"
+    return (
+        Piece(
+            form=PieceForm.ATTACHMENT,
+            role="system" if role == "system" else "user",
+            text=attachment_text(entry),
+            media=media_of_file(payload) + media_in(_blocks(payload.get("prompt"))),
+            label=kind,
+            typed=queued_typed(entry),
+            extra=extra,
+            **common,
+        ),
+    )
+
+
+def _command_pieces(entry: Entry, common: _Common) -> tuple[Piece, ...]:
+    text = entry.content
+    if not isinstance(text, str):
+        return ()
+    source = source_of(entry)
+    is_typed = source is Source.COMMAND
+    return (
+        Piece(
+            form=PieceForm.PROMPT,
+            role="user",
+            text=text,
+            label="" if is_typed else LABELS[Source.OUTPUT],
+            typed=command_typed(text) if is_typed else None,
+            **common,
+        ),
+    )

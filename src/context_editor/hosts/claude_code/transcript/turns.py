@@ -1,0 +1,93 @@
+"""The turns of a session, counted over its whole transcript."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from context_editor.hosts.claude_code.transcript.entries import Entry
+from context_editor.hosts.claude_code.transcript.words import (
+    PLUGIN_NAME,
+    Source,
+    is_rebuilt,
+    is_tool_result,
+    plugin_of,
+    source_of,
+)
+
+OWN_TOOL_PREFIX: Final = "mcp__plugin_context-editor_editor__"
+"""How this product's tools are named in Claude Code."""
+
+_STARTING: Final = frozenset(
+    {Source.PERSON, Source.PLUGIN, Source.TASK_NOTIFICATION, Source.SYSTEM}
+)
+
+
+class TurnLedger:
+    """The number of the turn that each prompt of the session started.
+
+    A prompt of any origin starts a turn, also one that a plugin or the host submitted. A slash command or a
+    `!` command starts one only when an answer follows it, `/compact` never; a continuation prompt of this
+    product only when its turn makes a call other than of our own tools. A prompt that an apply wrote again
+    keeps its turn.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._waiting: tuple[str, bool] | None = None
+
+    @property
+    def started(self) -> int:
+        """Turns that have started, the running one included."""
+        return len(self._numbers)
+
+    def number(self, entry: Entry) -> int:
+        """The number of the turn that this prompt started, from 1; 0 when it started none (yet)."""
+        return self._numbers.get(turn_key(entry), 0)
+
+    def take(self, entry: Entry) -> None:
+        """Take one more entry in, in file order."""
+        if entry.is_side:
+            return
+        if entry.type == "assistant":
+            self._take_answer(entry)
+        elif entry.type == "user" and not is_tool_result(entry) and not is_rebuilt(entry):
+            self._take_prompt(entry)
+
+    def _take_prompt(self, entry: Entry) -> None:
+        source, key = source_of(entry), turn_key(entry)
+        if key in self._numbers:
+            self._waiting = None
+        elif plugin_of(entry) == PLUGIN_NAME:
+            self._waiting = (key, True)
+        elif source in _STARTING:
+            self._start(key)
+        elif source is Source.COMMAND or source is Source.BASH:
+            self._waiting = (key, False)
+        elif source is Source.COMPACT:
+            self._waiting = None
+
+    def _take_answer(self, entry: Entry) -> None:
+        if self._waiting is None or entry.facts.get("isApiErrorMessage"):
+            return
+        key, needs_call = self._waiting
+        if not needs_call or _calls_another_tool(entry):
+            self._start(key)
+
+    def _start(self, key: str) -> None:
+        self._numbers[key] = len(self._numbers) + 1
+        self._waiting = None
+
+
+def turn_key(entry: Entry) -> str:
+    """What stays the same of a prompt when an apply writes it again."""
+    prompt_id = entry.facts.get("promptId")
+    return prompt_id if isinstance(prompt_id, str) else entry.uuid
+
+
+def _calls_another_tool(entry: Entry) -> bool:
+    blocks: Sequence[object] = entry.content if isinstance(entry.content, list) else ()
+    return any(
+        isinstance(block, Mapping)
+        and block.get("type") == "tool_use"
+        and not str(block.get("name")).startswith(OWN_TOOL_PREFIX)
+        for block in blocks
+    )
