@@ -215,7 +215,7 @@ def _admit_rewrite(
     words = wording.rewritten(author, PLACEHOLDER_ID, ground.original_path(row.text), text)
     before, after = ground.sizer.row(row), ground.sizer.text(words)
     warnings = consent_warning(text)
-    if not _is_gain(before, after):
+    if not is_gain(before, after):
         warnings = (
             *warnings,
             f"the rewrite saves {before - after} of {before} tokens, its wording included",
@@ -391,13 +391,14 @@ def _gain(rows: Sequence[Row], ground: Ground, after: int) -> int:
     return _gain_of(before, after, f"{where} and {len(rows) - 1} more" if len(rows) > 1 else where)
 
 
-def _is_gain(before: int, after: int) -> bool:
+def is_gain(before: int, after: int) -> bool:
+    """Whether a replacement saves enough of its range (rule C17); both sizes in tokens, wording included."""
     saved = before - after
     return saved >= MIN_GAIN_TOKENS and saved >= MIN_GAIN_SHARE * before
 
 
 def _gain_of(before: int, after: int, where: str) -> int:
-    if not _is_gain(before, after):
+    if not is_gain(before, after):
         msg = (
             f"no gain at {where}: {before} tokens before, {after} after with the fixed wording "
             f"(an edit must save 20 % and {MIN_GAIN_TOKENS} tokens): shorten the text, take more rows, or leave it"

@@ -36,6 +36,8 @@ class Edit:
         saved_tokens: The tokens that every later request is spared, as estimated when it was accepted.
         digest_at: For a policy batch: the anchor of the row that holds the digest of all; empty else.
         reason: The archive's reason (rule L11): `agent_edit`, `disposable`, `token_budget_exceeded`.
+        batch: For a policy edit: the anchor of the first row of its batch, which one archive record holds;
+            empty else.
     """
 
     id: str
@@ -47,6 +49,7 @@ class Edit:
     saved_tokens: int = 0
     digest_at: str = ""
     reason: str = "agent_edit"
+    batch: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ class Replacement:
         turn: The turn after which it was applied.
         absorbed_by: The replacement that took this one in; empty while it stands.
         collapsed: For a collapse, the list of contents in its call.
+        targets: What the replaced calls read, as keys of `core.candidates.targets` (`file:/abs/path`), so that
+            reading it again is seen (rule F1).
     """
 
     id: str
@@ -86,3 +91,4 @@ class Replacement:
     turn: int = 0
     absorbed_by: str = ""
     collapsed: tuple[str, ...] = field(default=())
+    targets: tuple[str, ...] = ()
