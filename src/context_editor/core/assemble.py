@@ -1,10 +1,11 @@
 """Pieces to rows: what a person and a model see numbered. Pure; it judges by structure, never by wording."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from context_editor.core.edits.model import COLLAPSE_ID_PREFIX
 from context_editor.core.rows import (
     PRINT_HEX_CHARS,
     Conversation,
@@ -13,12 +14,13 @@ from context_editor.core.rows import (
     Row,
     RowKind,
 )
+from context_editor.core.state import CarriedPart
 
 OWN_TOOL_PREFIX: Final = "mcp__plugin_context-editor_editor__"
 """How this product's tools are named in Claude Code; another host gives its own."""
 
-COLLAPSE_ID_PREFIX: Final = "toolu_ctxed_"
-"""How the ids of the calls that stand for collapsed rows begin; a model's ids never do."""
+BESIDE_LABELS: Final = frozenset({"meta", "image-source"})
+"""Labels of prompts that nobody typed and that only go with the row in front of them."""
 
 ORPHAN_LABEL: Final = "orphan"
 """The label of a tool result whose call is not in the conversation, or that another result answered first."""
@@ -33,6 +35,7 @@ class OwnFacts:
         replacements: The id (`c7`) of the replacement that stands at an anchor.
         typed: A person's own words in prompts that this product wrote anew, by anchor: a described prompt
             holds a description in front of them.
+        carried: What stands as plain text in a row since its carrier was rebuilt, by `u:` and the row's handle.
         own_tool_prefix: How the names of this product's tools begin.
         pending_response: The id of the answer that is being written now; None between turns.
     """
@@ -40,6 +43,7 @@ class OwnFacts:
     service: frozenset[str] = frozenset()
     replacements: Mapping[str, str] = field(default_factory=dict)
     typed: Mapping[str, str] = field(default_factory=dict)
+    carried: Mapping[str, Sequence[CarriedPart]] = field(default_factory=dict)
     own_tool_prefix: str = OWN_TOOL_PREFIX
     pending_response: str | None = None
 
@@ -64,7 +68,8 @@ def assemble(
         unreadable: Stored lines that could not be read.
         turns: Completed turns.
     """
-    maker = _RowMaker(tuple(pieces), own)
+    parted = [part for piece in pieces for part in _parted(piece, own.carried)]
+    maker = _RowMaker(parted, own)
     rows = maker.rows()
     return Conversation(tuple(maker.pieces), rows, unreadable, turns)
 
@@ -181,6 +186,36 @@ class _RowMaker:
         return piece.response is not None and piece.response == self._own.pending_response
 
 
+def _parted(piece: Piece, carried: Mapping[str, Sequence[CarriedPart]]) -> Iterator[Piece]:
+    """A piece with the words that it carries as pieces of their own, under the same handle.
+
+    Beside a result they ride behind it, as they did before; a row of nothing else falls into prompts, because
+    it is a stored row that an apply must keep by itself. Where the text is not what was recorded, the piece
+    stays as it is.
+    """
+    parts = carried.get(f"u:{piece.handle}", ())
+    words = "\n\n".join(part.text for part in parts)
+    is_known = bool(words) and piece.text.endswith(words)
+    if not is_known or piece.form not in {PieceForm.RESULT, PieceForm.PROMPT}:
+        yield piece
+        return
+    if piece.form is PieceForm.RESULT:
+        yield replace(piece, text=piece.text.removesuffix(words).rstrip("\n"), typed=None)
+    form = PieceForm.ATTACHMENT if piece.form is PieceForm.RESULT else PieceForm.PROMPT
+    for part in parts:
+        yield replace(
+            piece,
+            form=form,
+            text=part.text,
+            call_id=None,
+            is_error=False,
+            media=(),
+            label=part.label,
+            typed=part.typed,
+            extra={},
+        )
+
+
 def _answers(pieces: Sequence[Piece]) -> dict[int, int]:
     """The position of the result that answers each call; the first result after the call wins."""
     waiting: dict[str, int] = {}
@@ -195,7 +230,7 @@ def _answers(pieces: Sequence[Piece]) -> dict[int, int]:
 
 def _is_beside(piece: Piece) -> bool:
     """Whether a prompt only goes with the row in front: text that the host hung beside it."""
-    return piece.form is PieceForm.PROMPT and piece.label == "meta" and piece.typed is None
+    return piece.form is PieceForm.PROMPT and piece.label in BESIDE_LABELS and piece.typed is None
 
 
 def _tool_kind(*, is_service: bool, is_typed: bool) -> RowKind:

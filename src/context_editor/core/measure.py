@@ -146,18 +146,27 @@ def _folded(
 ) -> Calibration:
     """The calibration with every newer sample whose response stands in the conversation."""
     starts = _response_starts(conversation.pieces)
-    folded = calibration.last.message_id if calibration.last else ""
     ids = [placed.sample.message_id for placed in samples]
-    first = ids.index(folded) if folded in ids else 0
-    known, before = calibration, starts.get(folded, 0)
-    for placed in samples[first:]:
-        start = starts.get(placed.sample.message_id)
+    first = ids.index(calibration.newest) if calibration.newest in ids else 0
+    known, before = calibration, starts.get(calibration.newest, 0)
+    for sample in _by_response(samples[first:]):
+        start = starts.get(sample.message_id)
         if start is None:
             continue
         between = conversation.pieces[before:start]
         previous = known.last.message_id if known.last else None
         reply = [p for p in between if p.response is not None and p.response == previous]
         rest = [p for p in between if p.response is None or p.response != previous]
-        known = known.after(placed.sample, Content(estimates.pieces(reply), estimates.pieces(rest)))
+        known = known.after(sample, Content(estimates.pieces(reply), estimates.pieces(rest)))
         before = start
     return known
+
+
+def _by_response(samples: Sequence[PlacedSample]) -> Iterable[Sample]:
+    """One sample a response, whatever the order of its rows."""
+    merged: dict[str, Sample] = {}
+    for placed in samples:
+        sample = placed.sample
+        known = merged.get(sample.message_id)
+        merged[sample.message_id] = known.merged(sample) if known else sample
+    return merged.values()

@@ -168,29 +168,24 @@ class Names:
         return f"its content is now {self.words(row)}; send that number or the ref"
 
     def _referred(self, name: str) -> Row:
-        anchor = self.replacements.get(self._standing_replacement(name)) or self.anchors.get(
-            self._standing(name)
-        )
+        standing = self.standing(name)
+        anchor = self.replacements.get(standing) or self.anchors.get(standing)
         row = self.conversation.by_anchor.get(anchor or "")
         if row is None:
-            msg = f"nothing is named {name!r}: give a row number, a ref such as r7k2, or a replacement such as c7; {LIST_AGAIN}"
+            msg = (
+                f"nothing is named {name!r}: give a row number, a ref such as r7k2, "
+                f"or a replacement such as c7; {LIST_AGAIN}"
+            )
             raise RefusedError(msg)
         return row
 
-    def _standing(self, ref: str) -> str:
-        seen = {ref}
-        while (
-            (later := self.absorbed.get(ref)) is not None
-            and later not in seen
-            and ref not in self.anchors
-        ):
-            seen.add(later)
-            ref = later
-        return ref
-
-    def _standing_replacement(self, name: str) -> str:
+    def standing(self, name: str) -> str:
+        """The ref or replacement that an older name leads to; the name itself while its row stands."""
         seen = {name}
-        while (later := self.absorbers.get(name)) and later not in seen:
+        while name not in self.anchors and not self.replacements.get(name):
+            later = self.absorbed.get(name) or self.absorbers.get(name)
+            if not later or later in seen:
+                break
             seen.add(later)
             name = later
         return name

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from context_editor.core.edits.model import Edit, Replacement
+from context_editor.core.sizes.calibration import Calibration
 
 SCHEMA: Final = 1
 """The version of the document that this release writes."""
-
-NUMBERINGS_KEPT: Final = 5
-"""Epochs whose numbering is kept, so that a number of an older listing can be answered with today's."""
 
 
 @dataclass(frozen=True)
@@ -56,18 +54,20 @@ class Planted:
     Attributes:
         kept: The host's id of the row that was kept; empty for a built one.
         print: The print of its content, to check that what stands is what was planned.
-        anchor: The anchor that the row had before, or the one that it was given.
         replacement: The replacement that it holds; empty for every other row.
         service: Whether the row is the product's own words.
         carried: Parts of its text that rode behind replaced rows.
+        handles: Ids that the row and what hangs behind it had before, in order; empty for a carrier.
+        refs: The refs of the listed rows that begin in it, in order.
     """
 
     kept: str
     print: str
-    anchor: str = ""
     replacement: str = ""
     service: bool = False
     carried: tuple[CarriedPart, ...] = ()
+    handles: tuple[str, ...] = ()
+    refs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ class Intent:
         trigger: What started it: `manual`, `auto`, `molt`, `repair`.
         transcript: The absolute path of the host's file.
         offset: The size of that file at the hand-over, in bytes; the new rows come after it.
-        planted: The file that lists the emitted rows, relative to the session's folder.
+        planted: The file that lists the emitted rows and the old numbering, relative to the session's folder.
         edits: The edits that it applies.
         replacements: What will stand afterwards.
-        absorbed: Old refs and the refs that they lead to afterwards.
+        absorbed: Refs of rows that go, and the replacements that they lead to afterwards.
         skipped: Ids of edits that were left out and why.
         dropped: Queue ids that leave the queue with this apply.
         before_tokens: The conversation's size before, in tokens.
@@ -127,15 +127,14 @@ class SessionState:
         epoch: Applies so far.
         counters: The last number given out by letter: `q`, `c`, `n`, `m`, `batch`.
         refs: Refs that differ from what their row's print gives, by anchor.
-        absorbed: Refs of rows that are gone, and the refs of the rows that took them in.
+        absorbed: Refs of rows that are gone, and the replacements that took them in.
         numbered_epoch: The epoch of our newest output that showed row numbers; None before the first.
-        numberings: The refs in order of their numbers, by epoch, for the last few epochs.
         queue: Accepted edits that wait, in order of acceptance.
         choices: What this turn's calls asked for.
         replacements: Everything that was replaced, by id.
         service: Anchors of rows that this product wrote and that carry no id of ours.
         carried: What stands as plain text in a row since its carrier was rebuilt, by that row's anchor.
-        calibration: The size calibration, as its module reads and writes it.
+        calibration: What the session's usage says about sizes.
         intent: An apply that waits for its confirmation.
         report: The applied report that the next prompt is to carry; empty when there is none.
         apply_mode: Why edits are not applied at the turn's end (`mods are off`); empty when they are.
@@ -151,13 +150,12 @@ class SessionState:
     refs: dict[str, str] = field(default_factory=dict)
     absorbed: dict[str, str] = field(default_factory=dict)
     numbered_epoch: int | None = None
-    numberings: dict[str, list[str]] = field(default_factory=dict)
     queue: list[Edit] = field(default_factory=list)
     choices: TurnChoices = field(default_factory=TurnChoices)
     replacements: dict[str, Replacement] = field(default_factory=dict)
     service: list[str] = field(default_factory=list)
     carried: dict[str, tuple[CarriedPart, ...]] = field(default_factory=dict)
-    calibration: dict[str, float | int | str | bool] = field(default_factory=dict)
+    calibration: Calibration = field(default_factory=Calibration)
     intent: Intent | None = None
     report: str = ""
     apply_mode: str = ""

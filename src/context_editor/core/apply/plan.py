@@ -18,6 +18,7 @@ from context_editor.core.apply.emissions import (
     KeptShape,
     illegal_because,
 )
+from context_editor.core.carried import PROMPT_LABEL
 from context_editor.core.edits import wording
 from context_editor.core.edits.admit import described_pieces
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX, Edit, Op
@@ -191,7 +192,9 @@ def _place_description(one: Placed, around: Surroundings, changes: _Changes) -> 
     typed = "\n\n".join(p.typed for p in row.pieces if p.typed)
     what = wording.described_parts(prompt)
     text = wording.described(what, one.id, one.original, one.media, one.edit.text, typed)
-    changes.built[row.positions[0]] = (Build("user", text, anchor=row.anchor, replacement=one.id),)
+    words = CarriedPart(PROMPT_LABEL, text, typed)
+    built = Build("user", text, anchor=row.anchor, replacement=one.id, carried=(words,))
+    changes.built[row.positions[0]] = (built,)
     changes.gone.update(row.positions[1:])
     handles = {id(piece) for piece in prompt}
     changes.gone.update(
@@ -283,6 +286,9 @@ def _rebuilt(piece: Piece, one: Placed, anchor: str = "") -> Build:
             return Build(
                 "user", results=(result,), anchor=anchor or f"t:{piece.call_id}", replacement=one.id
             )
+        case PieceForm.PROMPT if piece.typed is not None:
+            words = CarriedPart(PROMPT_LABEL, text, piece.typed)
+            return Build("user", text, anchor=anchor, replacement=one.id, carried=(words,))
         case _:
             return Build(piece.role, text, anchor=anchor, replacement=one.id)
 
@@ -443,7 +449,9 @@ def _merged(emissions: Iterator[Emission]) -> Iterator[Emission]:
     """Carriers joined to the built result in front of them: one message, the words behind the result."""
     held: Build | None = None
     for emission in emissions:
-        is_carrier = isinstance(emission, Build) and bool(emission.carried)
+        is_carrier = (
+            isinstance(emission, Build) and bool(emission.carried) and not emission.replacement
+        )
         if held is not None and is_carrier and isinstance(emission, Build) and not held.text:
             yield replace(held, text=emission.text, carried=emission.carried)
             held = None

@@ -1,0 +1,55 @@
+// The one way to the engine: a child process that reads one JSON object and answers with one.
+import type { EngineInterface } from 'claude-code'
+
+/**
+ * How long a bridge call may take before it counts as failed, in milliseconds.
+ *
+ * An apply of 20 MB takes about half a second; a machine under load gets thirty times that.
+ */
+const BRIDGE_TIMEOUT_MS = 15_000
+
+/** The file, below a session's folder, that stands exactly while the engine has something to do at a turn's end. */
+const QUEUE_MARK = 'queue'
+
+/** One answer of the bridge; every field is the engine's own word and is carried as it is. */
+export type Answer = Readonly<Record<string, unknown>>
+
+/** What every call tells the engine of the session. */
+type Session = Readonly<{ id: string; transcript: string; cwd: string }>
+
+/** The session as the host knows it now; after `/clear` it is another than at the start. */
+export const sessionOf = async ($: EngineInterface): Promise<Session> => {
+  const [id, info, cwd] = await Promise.all([$.session.id(), $.session.info(), $.session.cwd()])
+
+  return { id, transcript: info.transcriptPath, cwd }
+}
+
+/**
+ * The engine's answer to one event.
+ *
+ * @param event - The bridge's event, such as `compact`.
+ * @param input - What the event carries, besides the session.
+ * @returns The answer; rejects when the engine could not be reached or failed.
+ */
+export const asked = async ($: EngineInterface, event: string, input: object): Promise<Answer> => {
+  const [env, session] = await Promise.all([$.process.hookEnv(), sessionOf($)])
+  const ran = await $.process.run([`${$.plugin.root}/bin/context-editor`, 'bridge', event], {
+    env,
+    stdin: JSON.stringify({ session, ...input }),
+    timeoutMs: BRIDGE_TIMEOUT_MS,
+  })
+  const isWhole = ran.exitCode === 0 && !ran.isStdoutTruncated
+
+  if (!isWhole) {
+    throw new Error(ran.stderr.trim().split('\n').at(-1) || `the engine ended with ${ran.exitCode}`)
+  }
+
+  return JSON.parse(ran.stdout) as Answer
+}
+
+/** Whether the engine has something to do at the end of a turn: a file test, no process. */
+export const hasQueue = async ($: EngineInterface): Promise<boolean> => {
+  const [env, id] = await Promise.all([$.process.hookEnv(), $.session.id()])
+
+  return $.fs.exists(`${env['CLAUDE_PLUGIN_DATA']}/sessions/${id}/${QUEUE_MARK}`)
+}

@@ -1,0 +1,103 @@
+// What context-editor hears of the host, one line an event; every decision is the engine's.
+import type { EngineInterface, Register } from 'claude-code'
+
+import { asked, hasQueue } from './bridge.js'
+import { conversationOf, glimpses } from './rows.js'
+
+/** How our own compactions begin: the engine's apply and repair commands (spec J10). */
+const OWN_COMMAND = 'context-editor:'
+
+/** One line for the person, on the screen and in the debug log. */
+const tell = ($: EngineInterface, line: string): void => {
+  $.ui.toast(line)
+  $.ui.log(line, { to: 'debug' })
+}
+
+/** What an error says, in one line. */
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Runs a call on which nothing depends; a failure is told and changes nothing. */
+const quietly = async ($: EngineInterface, call: Promise<unknown>): Promise<void> => {
+  await call.catch((error: unknown) => tell($, `context-editor: ${reasonOf(error)}`))
+}
+
+/** Says to the engine that this process hears the host's events, and what the host knows of the window. */
+const greeted = async ($: EngineInterface): Promise<void> => {
+  const usage = await $.session.usage()
+  const answer = await asked($, 'hello', { usage })
+  const notice = answer['notice']
+
+  if (typeof notice === 'string' && notice !== '') {
+    tell($, notice)
+  }
+  const repair = answer['repair']
+
+  if (typeof repair === 'string' && repair !== '') {
+    void quietly($, $.command.run({ command: 'compact', args: repair }))
+  }
+}
+
+/** Applies what is queued: the compaction and the continuation are queued at once, and run in this order. */
+const applied = async ($: EngineInterface, isNormal: boolean, answerText: string): Promise<void> => {
+  const turn = await asked($, 'turn-end', { isNormal, answer: answerText })
+  const notice = turn['notice']
+  const args = turn['command']
+  const resume = turn['resume']
+
+  if (typeof notice === 'string' && notice !== '') {
+    tell($, notice)
+  }
+  if (typeof args !== 'string' || args === '') {
+    return
+  }
+  void quietly(
+    $,
+    $.command.run({ command: 'compact', args }).then(() => asked($, 'confirm', {})),
+  )
+  if (typeof resume === 'string' && resume !== '') {
+    void quietly($, $.prompt.submit({ text: resume }))
+  }
+}
+
+export const register: Register = on => {
+  on('session.start', async ($, e, next) => {
+    const started = await next(e)
+
+    await quietly($, greeted($))
+
+    return started
+  })
+
+  on('turn.complete', async ($, e, next) => {
+    const completed = await next(e)
+    const isMainLoop = e.agentId === undefined
+
+    if (isMainLoop && (await hasQueue($))) {
+      await quietly($, applied($, e.reason === 'answer', e.answer))
+    }
+
+    return completed
+  })
+
+  on('session.compact', async ($, e, next) => {
+    const isOurs = e.trigger === 'manual' && (e.instructions ?? '').startsWith(OWN_COMMAND)
+
+    if (e.agentId !== undefined || !isOurs) {
+      return next(e)
+    }
+    const answer = await asked($, 'compact', { trigger: e.trigger, rows: glimpses(e.messages) })
+    const skip = answer['skip']
+
+    if (typeof skip === 'string' && skip !== '') {
+      return { skip }
+    }
+
+    return { messages: conversationOf(answer, e.messages) }
+  }).catch(($, e, next) => {
+    const isOurs = e.trigger === 'manual' && (e.instructions ?? '').startsWith(OWN_COMMAND)
+
+    return isOurs && !next.called
+      ? { skip: 'context-editor: nothing was applied: the engine did not answer; the queue stays' }
+      : next(e)
+  })
+}

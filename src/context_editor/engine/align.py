@@ -1,0 +1,74 @@
+"""Matching the host's own rows to what its file holds, by call ids and content; the shared id is a shortcut."""
+
+from collections.abc import Mapping, Sequence
+
+from context_editor.core.rows import Piece, PieceForm
+from context_editor.engine.ports import HostRow
+from context_editor.errors import TranscriptError
+
+
+def aligned(pieces: Sequence[Piece], host_rows: Sequence[HostRow]) -> Mapping[str, int]:
+    """The place of every stored row among the host's rows, by the stored row's id.
+
+    Raises:
+        TranscriptError: The host holds a row that its file does not, or a content differs: nothing that
+            is decided from the file would be safe then.
+    """
+    stored = _by_handle(pieces)
+    places: dict[str, int] = {}
+    unknown: list[int] = []
+    for at, row in enumerate(host_rows):
+        group = stored.get(row.handle)
+        if group is None or not _is_same(group, row):
+            unknown.append(at)
+        else:
+            places[row.handle] = at
+    _match_by_content(unknown, host_rows, stored, places)
+    return places
+
+
+def _by_handle(pieces: Sequence[Piece]) -> dict[str, list[Piece]]:
+    stored: dict[str, list[Piece]] = {}
+    for piece in pieces:
+        if not piece.rides or piece.handle in stored:
+            stored.setdefault(piece.handle, []).append(piece)
+    return stored
+
+
+def _is_same(group: Sequence[Piece], row: HostRow) -> bool:
+    calls = tuple(p.call.id for p in group if p.call)
+    results = tuple(p.call_id for p in group if p.form is PieceForm.RESULT and p.call_id)
+    if calls != row.calls or results != row.results or group[0].role != row.role:
+        return False
+    words = [p.text for p in group if p.form in {PieceForm.TEXT, PieceForm.PROMPT}]
+    return not words or not row.length or _begins_alike(words[0], row.head)
+
+
+def _begins_alike(text: str, head: str) -> bool:
+    shown = head.strip()[:32]
+    return shown in text or text.strip()[:32] in head
+
+
+def _match_by_content(
+    unknown: Sequence[int],
+    host_rows: Sequence[HostRow],
+    stored: Mapping[str, Sequence[Piece]],
+    places: dict[str, int],
+) -> None:
+    """Find rows whose id is not that of the file: by their call ids, else by role and words, in order."""
+    free = [handle for handle in stored if handle not in places]
+    for at in unknown:
+        row = host_rows[at]
+        found = next(
+            (handle for handle in free if _is_same(stored[handle], row) and _says_something(row)),
+            None,
+        )
+        if found is None:
+            msg = f"the host holds a row ({row.role}, {row.length} characters: {row.head[:40]!r}) that its file does not show yet"
+            raise TranscriptError(msg)
+        free.remove(found)
+        places[found] = at
+
+
+def _says_something(row: HostRow) -> bool:
+    return bool(row.calls or row.results or row.length)

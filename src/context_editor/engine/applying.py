@@ -1,0 +1,189 @@
+"""Applying the queue: archive first, then an intent, then the plan that the host carries out.
+
+Nothing here changes the conversation: the host does, with the answer. What cannot be proved safe answers
+`skip`, and the conversation stays as it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from context_editor.core.apply.emissions import Emission, Keep
+from context_editor.core.apply.plan import Placed, Plan, Surroundings, plan
+from context_editor.core.edits.model import Edit, Op, Replacement
+from context_editor.core.names import Names
+from context_editor.core.prints import emitted_print, stored_prints
+from context_editor.core.rows import Conversation, Row, RowKind
+from context_editor.core.sizes.wording import format_tokens
+from context_editor.core.state import Planted
+from context_editor.engine.originals import file_originals, first_original, placed_of
+from context_editor.engine.ports import Clock
+from context_editor.engine.records import record_of
+from context_editor.engine.settling import stored_groups
+from context_editor.engine.view import View
+from context_editor.errors import ArchiveError
+from context_editor.store.archive import Archive
+
+
+@dataclass
+class Readied:
+    """Edits whose originals are archived, and those that were left out.
+
+    Attributes:
+        placed: The edits to plan, in order of the queue.
+        replacements: What will stand afterwards, in the same order.
+        skipped: Why an edit was left out, by its id.
+    """
+
+    placed: list[Placed] = field(default_factory=list)
+    replacements: list[Replacement] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+def ready(view: View, archive: Archive, run: str, clock: Clock) -> Readied:
+    """Archive the originals of every queued edit that can be applied (rule J14)."""
+    readied = Readied()
+    for edit in view.state.queue:
+        reason = _cannot_apply(edit, view)
+        if reason:
+            readied.skipped[edit.id] = reason
+            continue
+        try:
+            _ready_one(edit, view, archive, run, clock, readied)
+        except ArchiveError as error:
+            readied.skipped[edit.id] = f"its original could not be archived: {error}"
+    return readied
+
+
+def _cannot_apply(edit: Edit, view: View) -> str:
+    rows = view.rows(edit.anchors)
+    if len(rows) != len(edit.anchors):
+        return "its rows stand no more"
+    if any(row.is_pending for row in rows):
+        return "a row of it is pending"
+    persons = any(row.kind is RowKind.PERSON for row in rows)
+    if persons and edit.op not in {Op.DESCRIBE, Op.RESTORE}:
+        return "a row of it holds a person's words"
+    return ""
+
+
+def _ready_one(
+    edit: Edit, view: View, archive: Archive, run: str, clock: Clock, readied: Readied
+) -> None:
+    rows = view.rows(edit.anchors)
+    state = view.state
+    restored = (
+        archive.pieces_of(state.replacements[edit.target].record) if edit.op is Op.RESTORE else ()
+    )
+    replacement_id = state.next_id("c")
+    before = sum(view.sizes.row(row) for row in rows)
+    after = max(0, before - edit.saved_tokens)
+    record = record_of(edit, rows, view, clock.stamp(), (before, after))
+    filed = file_originals(archive, edit, rows, view.reading.conversation, record, run)
+    placed = placed_of(edit, rows, replacement_id, filed, first_original(rows, state.replacements))
+    readied.placed.append(replace(placed, restored=restored))
+    readied.replacements.append(
+        Replacement(
+            replacement_id,
+            edit.op,
+            edit.author,
+            edit.anchors,
+            rows[0].source if len(rows) == 1 else f"{len(rows)} rows",
+            placed.original,
+            filed.record,
+            filed.media,
+            len(rows),
+            before,
+            after,
+            state.epoch + 1,
+            view.turn,
+        )
+    )
+
+
+def planned(readied: Readied, around: Surroundings) -> Plan:
+    """The new conversation.
+
+    Raises:
+        RefusedError: It would not be legal, or words that must stay cannot be carried.
+    """
+    return plan(readied.placed, around)
+
+
+def planted_rows(made: Plan, conversation: Conversation, names: Names) -> tuple[Planted, ...]:
+    """The emitted rows as the confirmation must find them, in order."""
+    beginnings = _rows_by_handle(conversation)
+    groups = {group[0]: group for group in stored_groups(conversation)}
+    prints = stored_prints(conversation)
+    return tuple(
+        _planted(emission, emitted_print(emission, prints), names, beginnings, groups)
+        for emission in made.emissions
+    )
+
+
+def _rows_by_handle(conversation: Conversation) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in conversation.rows:
+        found.setdefault(row.pieces[0].handle, []).append(row)
+    return found
+
+
+def _planted(
+    emission: Emission,
+    row_print: str,
+    names: Names,
+    beginnings: dict[str, list[Row]],
+    groups: dict[str, tuple[str, ...]],
+) -> Planted:
+    if isinstance(emission, Keep):
+        handles = groups.get(emission.handle, (emission.handle,))
+        rows = [row for handle in handles for row in beginnings.get(handle, ())]
+        return Planted(emission.handle, row_print, handles=handles, refs=_refs(rows, names))
+    anchored = names.conversation.by_anchor.get(emission.anchor)
+    handle = (anchored.pieces[0].handle,) if anchored and not emission.results else ()
+    rows = [anchored] if anchored and not emission.results else []
+    return Planted(
+        "",
+        row_print,
+        emission.replacement,
+        emission.service,
+        emission.carried,
+        handle,
+        _refs(rows, names),
+    )
+
+
+def _refs(rows: Sequence[Row], names: Names) -> tuple[str, ...]:
+    return tuple(names.ref(row) for row in rows if row.anchor in names.refs)
+
+
+def absorbed_refs(readied: Readied, names: Names) -> dict[str, str]:
+    """Refs of rows that a collapse takes in, and the replacement that they lead to."""
+    return {
+        names.ref(row): placed.id
+        for placed in readied.placed
+        if placed.edit.op is Op.COLLAPSE
+        for row in placed.rows
+    }
+
+
+def report_words(
+    readied: Readied, names: Names, tokens: tuple[int, int], epoch: int, thinking: int
+) -> str:
+    """The applied report without the rows' new numbers, which the confirmation adds (rule J9)."""
+    before, after = tokens
+    count = len(readied.placed)
+    head = f"context-editor: applied {count} edit(s): {format_tokens(before)} → {format_tokens(after)} tokens, epoch {epoch}"
+    lines = [_report_line(placed, names) for placed in readied.placed]
+    lines += [f"{edit_id} skipped: {reason}" for edit_id, reason in readied.skipped.items()]
+    if thinking:
+        lines.append(f"{thinking} thinking block(s) behind the first change went")
+    return f"{head}; {'; '.join(lines)}"
+
+
+def _report_line(placed: Placed, names: Names) -> str:
+    first, last = names.number(placed.rows[0]), names.number(placed.rows[-1])
+    span = f"#{first}" if first == last else f"#{first}..#{last}"
+    target = f" of {placed.edit.target}" if placed.edit.target else ""
+    saved = format_tokens(abs(placed.edit.saved_tokens))
+    change = "saved" if placed.edit.saved_tokens >= 0 else "brought back"
+    return f"{placed.id} {placed.edit.op}{target} {span} → {{{placed.id}}} ({saved} {change})"

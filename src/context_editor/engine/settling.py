@@ -1,0 +1,207 @@
+"""Taking in a confirmed apply: epoch, anchors, refs, replacements, and the log of applies."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from context_editor.core.edits.model import Op, Replacement
+from context_editor.core.names import refs_of
+from context_editor.core.prints import stored_prints
+from context_editor.core.rows import Conversation, Row
+from context_editor.core.state import CarriedPart, Intent, Planted, SessionState, TurnChoices
+from context_editor.engine.ports import Settled
+from context_editor.store.files import append_line
+from context_editor.store.session import SessionFolder
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The emitted rows, found again in the conversation that now stands.
+
+    Attributes:
+        reason: Why it is not what was planned; empty when it is.
+        renamed: New anchors of rows, by the anchor that each had before.
+        standing: Anchors of the rows that each replacement put there.
+        service: Anchors of rows that are the product's own words.
+        carried: What rides as text in a row, by its anchor.
+        refs: Refs that a row keeps although its print would give another, by its anchor.
+    """
+
+    reason: str = ""
+    renamed: dict[str, str] = field(default_factory=dict)
+    standing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    service: tuple[str, ...] = ()
+    carried: dict[str, tuple[CarriedPart, ...]] = field(default_factory=dict)
+    refs: dict[str, str] = field(default_factory=dict)
+
+
+def stored_groups(conversation: Conversation) -> tuple[tuple[str, ...], ...]:
+    """The host's ids by stored row, each followed by those of what hangs behind it, in order."""
+    groups: list[list[str]] = []
+    for piece in conversation.pieces:
+        if groups and piece.handle == groups[-1][-1]:
+            continue
+        if groups and piece.rides:
+            groups[-1].append(piece.handle)
+        else:
+            groups.append([piece.handle])
+    return tuple(map(tuple, groups))
+
+
+def matched(planted: Sequence[Planted], conversation: Conversation) -> Matched:
+    """Pair the emitted rows with the first rows of the conversation, in order."""
+    groups = stored_groups(conversation)
+    found = Matched(_mismatch(planted, conversation, groups))
+    fresh = refs_of(conversation.rows, {})
+    beginnings: dict[str, list[Row]] = {}
+    for row in conversation.rows:
+        beginnings.setdefault(row.pieces[0].handle, []).append(row)
+    service: list[str] = []
+    for one, group in zip(planted, groups, strict=False):
+        rows = [row for handle in group for row in beginnings.get(handle, ())]
+        found.renamed.update(
+            {f"u:{old}": f"u:{new}" for old, new in zip(one.handles, group, strict=False)}
+        )
+        if one.replacement:
+            before = found.standing.get(one.replacement, ())
+            found.standing[one.replacement] = (*before, *(row.anchor for row in rows[:1]))
+        if one.service:
+            service += [row.anchor for row in rows]
+        if one.carried:
+            found.carried[_carrier_anchor(one, group)] = one.carried
+        found.refs.update(
+            {
+                row.anchor: ref
+                for ref, row in zip(one.refs, rows, strict=False)
+                if fresh.get(row.anchor) != ref
+            }
+        )
+    return replace(found, service=tuple(service))
+
+
+def _carrier_anchor(one: Planted, group: tuple[str, ...]) -> str:
+    """What names a carrier later: its own id; applies give it a new one, and `renamed` follows."""
+    del one
+    return f"u:{group[0]}"
+
+
+def _mismatch(
+    planted: Sequence[Planted], conversation: Conversation, groups: Sequence[tuple[str, ...]]
+) -> str:
+    if len(groups) < len(planted):
+        return f"{len(planted)} rows were handed over, {len(groups)} stand"
+    prints = stored_prints(conversation)
+    for number, (one, group) in enumerate(zip(planted, groups, strict=False), start=1):
+        if prints.get(group[0]) != one.print:
+            return f"row {number} of {len(planted)} is not what was handed over"
+    return ""
+
+
+def take_in(state: SessionState, intent: Intent, found: Matched) -> None:
+    """Bring the state up to the conversation that now stands."""
+    _move_anchors(state, found.renamed)
+    _absorb(state, intent)
+    for made in intent.replacements:
+        state.replacements[made.id] = replace(made, anchors=found.standing.get(made.id, ()))
+    state.absorbed.update(intent.absorbed)
+    state.service = sorted({*state.service, *found.service})
+    state.carried.update(found.carried)
+    state.refs.update(found.refs)
+    left = set(intent.dropped)
+    state.queue = [edit for edit in state.queue if edit.id not in left]
+    state.epoch += 1
+    state.numbered_epoch = None
+    state.choices = TurnChoices(turn=state.choices.turn)
+    state.saved_tokens += intent.before_tokens - intent.after_tokens
+    state.calibration = state.calibration.after_apply()
+    state.intent = None
+
+
+def _move_anchors(state: SessionState, new: dict[str, str]) -> None:
+    """Rows that the host wrote again have new ids: everything that names them follows."""
+
+    def moved(anchor: str) -> str:
+        return new.get(anchor, anchor)
+
+    state.refs = {moved(anchor): ref for anchor, ref in state.refs.items()}
+    state.carried = {moved(anchor): parts for anchor, parts in state.carried.items()}
+    state.service = [moved(anchor) for anchor in state.service]
+    state.queue = [replace(e, anchors=tuple(map(moved, e.anchors))) for e in state.queue]
+    state.replacements = {
+        key: replace(r, anchors=tuple(map(moved, r.anchors)))
+        for key, r in state.replacements.items()
+    }
+
+
+def _absorb(state: SessionState, intent: Intent) -> None:
+    """Mark the replacements whose rows this apply took in or put back."""
+    for edit, made in zip(intent.edits, intent.replacements, strict=True):
+        if edit.op is Op.RESTORE:
+            _undo(state, edit.target, made.id)
+            continue
+        covered = set(edit.anchors)
+        for earlier in list(state.replacements.values()):
+            if earlier.anchors and not earlier.absorbed_by and covered.issuperset(earlier.anchors):
+                state.replacements[earlier.id] = replace(earlier, absorbed_by=made.id)
+
+
+def _undo(state: SessionState, target: str, restore_id: str) -> None:
+    """A restore takes its target's place, and what the target had taken in stands again."""
+    for earlier in list(state.replacements.values()):
+        if earlier.absorbed_by == target:
+            state.replacements[earlier.id] = replace(earlier, absorbed_by="")
+    undone = state.replacements.get(target)
+    if undone is not None:
+        state.replacements[target] = replace(undone, absorbed_by=restore_id)
+    state.absorbed = {ref: later for ref, later in state.absorbed.items() if later != target}
+
+
+def log_apply(
+    folder: SessionFolder,
+    state: SessionState,
+    intent: Intent,
+    settled: Settled,
+    mismatch: str,
+    stamp: str,
+) -> None:
+    """Append one line about this apply to `applies.jsonl`."""
+    line: dict[str, Any] = {
+        "ts": stamp,
+        "epoch": state.epoch,
+        "trigger": intent.trigger,
+        "edits": [_logged(r) for r in intent.replacements],
+        "skipped": intent.skipped,
+        "tokens_before": intent.before_tokens,
+        "tokens_after": intent.after_tokens,
+        "first_changed": intent.first_changed,
+        "prefix_blocks": intent.prefix_blocks,
+        "thinking_dropped": intent.thinking_dropped,
+        "duration_ms": round(intent.duration_ms, 1),
+        "resumable": settled.is_resumable,
+        "how": settled.how,
+        "mismatch": mismatch,
+    }
+    append_line(
+        folder.applies, json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    )
+
+
+def _logged(replacement: Replacement) -> dict[str, Any]:
+    return {
+        "id": replacement.id,
+        "op": str(replacement.op),
+        "author": replacement.author,
+        "source": replacement.source,
+        "original": replacement.original,
+        "tokens_before": replacement.tokens_before,
+        "tokens_after": replacement.tokens_after,
+    }
+
+
+def prune_applies(folder: Path, up_to_epoch: int) -> None:
+    """Delete lists of emitted rows that are too old to be asked for; originals are never touched."""
+    for path in folder.glob("*.json"):
+        if path.stem.isdecimal() and int(path.stem) < up_to_epoch:
+            path.unlink(missing_ok=True)

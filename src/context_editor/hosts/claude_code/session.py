@@ -1,0 +1,89 @@
+"""One Claude Code session as the engine's host: its transcript as rows, and applies made safe to resume."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from context_editor.core.assemble import OWN_TOOL_PREFIX, OwnFacts, assemble
+from context_editor.core.carried import with_carried
+from context_editor.core.measure import PlacedSample
+from context_editor.core.sizes.calibration import Sample
+from context_editor.core.state import CarriedPart
+from context_editor.engine.ports import Reading, Settled
+from context_editor.hosts.claude_code.resume import make_resumable
+from context_editor.hosts.claude_code.transcript import LiveTranscript, Loads, UsageSample
+
+OWN_TOOL: Final = f"{OWN_TOOL_PREFIX}context_edit"
+"""The name of the editing tool in Claude Code: plugin, server and tool."""
+
+
+@dataclass
+class ClaudeSession:
+    """A session by its transcript file.
+
+    Attributes:
+        transcript: The file; it need not exist yet.
+        loads: The JSON decoder for its lines.
+        is_mid_turn: Whether an answer is being written now.
+    """
+
+    transcript: Path
+    loads: Loads
+    is_mid_turn: bool = False
+    _live: LiveTranscript = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._live = LiveTranscript(self.transcript, self.loads)
+
+    @property
+    def own_tool(self) -> str:
+        """See `HostPort.own_tool`."""
+        return OWN_TOOL
+
+    def read(self, own: OwnFacts, carried: Mapping[str, tuple[CarriedPart, ...]]) -> Reading:
+        """See `HostPort.read`."""
+        live = self._live
+        live.refresh()
+        pending = live.last_response if self.is_mid_turn else None
+        pieces = tuple(with_carried(live.pieces, carried))
+        turns = max(0, live.turns_started - 1) if self.is_mid_turn else live.turns_started
+        facts = OwnFacts(own.service, own.replacements, own.typed, own.own_tool_prefix, pending)
+        reader = live.reader
+        return Reading(
+            assemble(pieces, facts, live.unreadable, turns),
+            tuple(map(_placed, live.usage)),
+            self.transcript,
+            reader.bytes_read,
+            cwd=next((e.cwd for e in reversed(live.chain) if e.cwd), ""),
+            forked_from=next(iter(reader.forked_from), ""),
+            is_mid_turn=self.is_mid_turn,
+        )
+
+    def settle(self, offset: int) -> Settled:
+        """See `HostPort.settle`."""
+        live = self._live
+        live.refresh()
+        boundary = live.reader.boundary
+        if boundary is None or boundary.offset < offset:
+            return Settled(is_found=False)
+        patched = make_resumable(self.transcript, self.loads)
+        live.reread()
+        how = (
+            f"patched {patched.rows} rows"
+            if not patched.reason
+            else f"not patched: {patched.reason}"
+        )
+        return Settled(is_found=True, is_resumable=not patched.reason, how=how)
+
+
+def _placed(usage: UsageSample) -> PlacedSample:
+    sample = Sample(
+        usage.model,
+        usage.input,
+        usage.cache_read,
+        usage.cache_creation,
+        usage.output,
+        usage.message_id,
+    )
+    return PlacedSample(sample, usage.handle)
