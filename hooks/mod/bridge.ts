@@ -1,4 +1,5 @@
 // The one way to the engine: a child process that reads one JSON object and answers with one.
+// Function declarations, since the host follows `$` past an import into nothing else.
 import type { EngineInterface } from 'claude-code'
 
 /**
@@ -18,7 +19,7 @@ export type Answer = Readonly<Record<string, unknown>>
 type Session = Readonly<{ id: string; transcript: string; cwd: string }>
 
 /** The session as the host knows it now; after `/clear` it is another than at the start. */
-export const sessionOf = async ($: EngineInterface): Promise<Session> => {
+export async function sessionOf($: EngineInterface): Promise<Session> {
   const [id, info, cwd] = await Promise.all([$.session.id(), $.session.info(), $.session.cwd()])
 
   return { id, transcript: info.transcriptPath, cwd }
@@ -31,7 +32,7 @@ export const sessionOf = async ($: EngineInterface): Promise<Session> => {
  * @param input - What the event carries, besides the session.
  * @returns The answer; rejects when the engine could not be reached or failed.
  */
-export const asked = async ($: EngineInterface, event: string, input: object): Promise<Answer> => {
+export async function asked($: EngineInterface, event: string, input: object): Promise<Answer> {
   const [env, session] = await Promise.all([$.process.hookEnv(), sessionOf($)])
   const ran = await $.process.run([`${$.plugin.root}/bin/context-editor`, 'bridge', event], {
     env,
@@ -48,7 +49,7 @@ export const asked = async ($: EngineInterface, event: string, input: object): P
 }
 
 /** Whether the engine has something to do at the end of a turn: a file test, no process. */
-export const hasQueue = async ($: EngineInterface): Promise<boolean> => {
+export async function hasQueue($: EngineInterface): Promise<boolean> {
   const [env, id] = await Promise.all([$.process.hookEnv(), $.session.id()])
 
   return $.fs.exists(`${env['CLAUDE_PLUGIN_DATA']}/sessions/${id}/${QUEUE_MARK}`)

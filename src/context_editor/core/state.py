@@ -13,6 +13,10 @@ SCHEMA: Final = 1
 """The version of the document that this release writes."""
 
 
+PROMPT_LABEL: Final = "prompt"
+"""The label of the one part of a prompt that was built anew: its words stand whole, a part of them typed."""
+
+
 @dataclass(frozen=True)
 class CarriedPart:
     """Words that rode behind a row and stand as plain text since that row was rebuilt (rule C27).
@@ -55,6 +59,7 @@ class Planted:
         kept: The host's id of the row that was kept; empty for a built one.
         print: The print of its content, to check that what stands is what was planned.
         replacement: The replacement that it holds; empty for every other row.
+        anchor: The anchor of the row that it belongs to, where a call's id gives it; empty else.
         service: Whether the row is the product's own words.
         carried: Parts of its text that rode behind replaced rows.
         handles: Ids that the row and what hangs behind it had before, in order; empty for a carrier.
@@ -64,6 +69,7 @@ class Planted:
     kept: str
     print: str
     replacement: str = ""
+    anchor: str = ""
     service: bool = False
     carried: tuple[CarriedPart, ...] = ()
     handles: tuple[str, ...] = ()

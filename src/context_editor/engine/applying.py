@@ -145,6 +145,7 @@ def _planted(
         "",
         row_print,
         emission.replacement,
+        emission.anchor if emission.anchor.startswith("t:") else "",
         emission.service,
         emission.carried,
         handle,

@@ -1,6 +1,6 @@
 """What the engine asks of a host, and what it is told: the seams that an adapter fills."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -9,7 +9,6 @@ from context_editor.core.apply.emissions import Build
 from context_editor.core.assemble import OwnFacts
 from context_editor.core.measure import PlacedSample
 from context_editor.core.rows import Conversation
-from context_editor.core.state import CarriedPart
 
 
 @dataclass(frozen=True)
@@ -97,12 +96,8 @@ class HostPort(Protocol):
     def own_tool(self) -> str:
         """The full name of our editing tool in this host: the tool that a collapse pretends was called."""
 
-    def read(self, own: OwnFacts, carried: Mapping[str, tuple[CarriedPart, ...]]) -> Reading:
+    def read(self, own: OwnFacts) -> Reading:
         """The conversation as it is now.
-
-        Args:
-            own: What tells our rows from all others.
-            carried: Words that stand as plain text since their carrier was rebuilt, by the row's anchor.
 
         Raises:
             TranscriptError: The host's file cannot be read.

@@ -4,10 +4,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
 from context_editor.core.apply.emissions import Build
 from context_editor.core.apply.plan import Plan, Surroundings
+from context_editor.core.assemble import text_print
 from context_editor.core.edits.requests import EditCall
 from context_editor.core.listing import RowMarks
 from context_editor.core.measure import Estimates
@@ -22,6 +24,7 @@ from context_editor.engine.view import View, names_of, own_facts, sizes_of
 from context_editor.errors import ContextEditorError, RefusedError, TranscriptError
 from context_editor.store import codec
 from context_editor.store.archive import Archive
+from context_editor.store.disk import gathered
 from context_editor.store.files import replace_file
 from context_editor.store.session import SessionFolder
 
@@ -98,7 +101,9 @@ class Engine:
         estimates = self._estimates_for(state, reading)
         sizes = sizes_of(state, reading, estimates)
         state.calibration = sizes.calibration
-        return View(state, reading, names_of(state, reading, self.folder.path / "applies"), sizes)
+        names = names_of(state, reading, self.folder.path / "applies")
+        disk = gathered(reading.conversation, Path(reading.cwd) if reading.cwd else None)
+        return View(state, reading, names, sizes, disk)
 
     def _estimates_for(self, state: SessionState, reading: Reading) -> Estimates:
         model = reading.samples[-1].sample.model if reading.samples else state.calibration.model
@@ -368,7 +373,7 @@ class Engine:
         return state.report
 
     def _read(self, state: SessionState) -> Reading:
-        return self.host.read(own_facts(state, self.host.own_tool), state.carried)
+        return self.host.read(own_facts(state, self.host.own_tool))
 
     def _planted(self, intent: Intent) -> tuple[Planted, ...]:
         path = self.folder.path / intent.planted
@@ -402,4 +407,6 @@ class Engine:
             self._settle(state)
             lines = (state.report,) if state.report else ()
             state.report = ""
+            if lines:
+                state.service.append(text_print("\n".join(lines)))
             return lines

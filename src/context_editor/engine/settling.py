@@ -65,12 +65,13 @@ def matched(planted: Sequence[Planted], conversation: Conversation) -> Matched:
             {f"u:{old}": f"u:{new}" for old, new in zip(one.handles, group, strict=False)}
         )
         if one.replacement:
+            anchors = (one.anchor,) if one.anchor else tuple(row.anchor for row in rows[:1])
             before = found.standing.get(one.replacement, ())
-            found.standing[one.replacement] = (*before, *(row.anchor for row in rows[:1]))
+            found.standing[one.replacement] = tuple(dict.fromkeys((*before, *anchors)))
         if one.service:
             service += [row.anchor for row in rows]
         if one.carried:
-            found.carried[_carrier_anchor(one, group)] = one.carried
+            found.carried[f"u:{group[0]}"] = one.carried
         found.refs.update(
             {
                 row.anchor: ref
@@ -79,12 +80,6 @@ def matched(planted: Sequence[Planted], conversation: Conversation) -> Matched:
             }
         )
     return replace(found, service=tuple(service))
-
-
-def _carrier_anchor(one: Planted, group: tuple[str, ...]) -> str:
-    """What names a carrier later: its own id; applies give it a new one, and `renamed` follows."""
-    del one
-    return f"u:{group[0]}"
 
 
 def _mismatch(

@@ -106,6 +106,7 @@ def own_facts(state: SessionState, own_tool: str) -> OwnFacts:
             for anchor in replacement.anchors
         },
         service=frozenset(state.service),
+        carried=state.carried,
     )
 
 

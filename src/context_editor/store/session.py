@@ -56,6 +56,11 @@ class SessionFolder:
         return self.path / "queue"
 
     @property
+    def tell_mark(self) -> Path:
+        """A file that stands exactly while a prompt is to carry something: what the prompt hook tests."""
+        return self.path / "tell"
+
+    @property
     def archive(self) -> Path:
         """Originals and media."""
         return self.path / "archive"
@@ -113,16 +118,20 @@ class SessionFolder:
                     self.state_path,
                     json.dumps(after, ensure_ascii=False).encode("utf-8", "surrogatepass"),
                 )
-            self._mark_queue(state)
+            self._set_marks(state)
         finally:
             lock.release()
 
-    def _mark_queue(self, state: SessionState) -> None:
-        if state.queue or state.intent:
-            if not self.queue_mark.exists():
-                replace_file(self.queue_mark, b"")
-        else:
-            self.queue_mark.unlink(missing_ok=True)
+    def _set_marks(self, state: SessionState) -> None:
+        _set_mark(self.queue_mark, is_set=bool(state.queue))
+        _set_mark(self.tell_mark, is_set=bool(state.intent or state.report))
+
+
+def _set_mark(path: Path, *, is_set: bool) -> None:
+    if is_set and not path.exists():
+        replace_file(path, b"")
+    elif not is_set:
+        path.unlink(missing_ok=True)
 
 
 def _state_of(raw: bytes, path: str) -> SessionState:

@@ -18,12 +18,11 @@ from context_editor.core.apply.emissions import (
     KeptShape,
     illegal_because,
 )
-from context_editor.core.carried import PROMPT_LABEL
 from context_editor.core.edits import wording
 from context_editor.core.edits.admit import described_pieces
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX, Edit, Op
 from context_editor.core.rows import Call, Conversation, Piece, PieceForm, Row
-from context_editor.core.state import CarriedPart
+from context_editor.core.state import PROMPT_LABEL, CarriedPart
 from context_editor.errors import RefusedError
 
 SERVICE_TOKENS_ALLOWED: Final = 2_000

@@ -1,15 +1,12 @@
 """One Claude Code session as the engine's host: its transcript as rows, and applies made safe to resume."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from context_editor.core.assemble import OWN_TOOL_PREFIX, OwnFacts, assemble
-from context_editor.core.carried import with_carried
 from context_editor.core.measure import PlacedSample
 from context_editor.core.sizes.calibration import Sample
-from context_editor.core.state import CarriedPart
 from context_editor.engine.ports import Reading, Settled
 from context_editor.hosts.claude_code.resume import make_resumable
 from context_editor.hosts.claude_code.transcript import LiveTranscript, Loads, UsageSample
@@ -41,17 +38,16 @@ class ClaudeSession:
         """See `HostPort.own_tool`."""
         return OWN_TOOL
 
-    def read(self, own: OwnFacts, carried: Mapping[str, tuple[CarriedPart, ...]]) -> Reading:
+    def read(self, own: OwnFacts) -> Reading:
         """See `HostPort.read`."""
         live = self._live
         live.refresh()
         pending = live.last_response if self.is_mid_turn else None
-        pieces = tuple(with_carried(live.pieces, carried))
         turns = max(0, live.turns_started - 1) if self.is_mid_turn else live.turns_started
-        facts = OwnFacts(own.service, own.replacements, own.typed, own.own_tool_prefix, pending)
+        facts = replace(own, pending_response=pending)
         reader = live.reader
         return Reading(
-            assemble(pieces, facts, live.unreadable, turns),
+            assemble(live.pieces, facts, live.unreadable, turns),
             tuple(map(_placed, live.usage)),
             self.transcript,
             reader.bytes_read,

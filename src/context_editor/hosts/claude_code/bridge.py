@@ -1,0 +1,111 @@
+"""The bridge that the mod calls: one event with one JSON object in, one JSON object out."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from context_editor.core.apply.emissions import Build
+from context_editor.engine.ports import ApplyAnswer, HostRow
+from context_editor.engine.session import Engine, Limits
+from context_editor.hosts.claude_code import presence
+from context_editor.hosts.claude_code.environment import data_folder, host_pid
+from context_editor.hosts.claude_code.wiring import Opened, SessionRef, open_engine
+
+Answer: TypeAlias = dict[str, Any]
+Event: TypeAlias = Callable[[Engine, Mapping[str, Any]], Answer]
+
+APPLY_COMMAND: Final = "context-editor: apply {count} edit(s)"
+"""The arguments of the `/compact` that carries an apply out (contract)."""
+
+
+def main(event: str) -> int:
+    """Answer one event on standard output.
+
+    Returns:
+        0 with an answer; 2 for an unknown event, named on standard error.
+    """
+    handler = EVENTS.get(event)
+    if handler is None:
+        allowed = ", ".join(EVENTS)
+        sys.stderr.write(f"unknown bridge event {event!r}: allowed are {allowed}\n")
+        return 2
+    given: Mapping[str, Any] = orjson.loads(sys.stdin.buffer.read())
+    answer = handler(_engine(given), given)
+    sys.stdout.buffer.write(orjson.dumps(answer))
+    return 0
+
+
+def _engine(given: Mapping[str, Any]) -> Engine:
+    session = given["session"]
+    data = data_folder()
+    pid = host_pid()
+    limits = Limits(window=presence.window(data, pid))
+    ref = SessionRef(str(session["id"]), Path(str(session["transcript"])))
+    return open_engine(ref, Opened(data, orjson.loads, limits))
+
+
+def _hello(engine: Engine, given: Mapping[str, Any]) -> Answer:
+    """The mod is there; an apply that a crash left open is settled before anything else."""
+    context = given.get("usage", {}).get("context", {})
+    facts = {"window": context.get("window", 0)}
+    presence.say_hello(data_folder(), host_pid(), facts)
+    if not engine.folder.state_path.exists():
+        return {}
+    return {"notice": engine.confirm(is_final=True)}
+
+
+def _turn_end(engine: Engine, given: Mapping[str, Any]) -> Answer:
+    end = engine.turn_ended(is_normal=bool(given.get("isNormal")))
+    command = APPLY_COMMAND.format(count=end.edits) if end.edits else ""
+    return {"command": command, "resume": end.resume, "notice": end.notice}
+
+
+def _compact(engine: Engine, given: Mapping[str, Any]) -> Answer:
+    rows = [_host_row(row) for row in given["rows"]]
+    return _wire(engine.plan_apply(rows, str(given.get("trigger", "manual"))))
+
+
+def _confirm(engine: Engine, given: Mapping[str, Any]) -> Answer:
+    del given
+    return {"notice": engine.confirm()}
+
+
+def _host_row(row: Mapping[str, Any]) -> HostRow:
+    return HostRow(
+        str(row["handle"]),
+        str(row["role"]),
+        int(row["length"]),
+        str(row["head"]),
+        calls=tuple(row["calls"]),
+        results=tuple(row["results"]),
+    )
+
+
+def _wire(answer: ApplyAnswer) -> Answer:
+    if answer.skip:
+        return {"skip": answer.skip}
+    return {
+        "rows": [_built(row) if isinstance(row, Build) else row for row in answer.rows],
+        "edits": answer.edits,
+    }
+
+
+def _built(row: Build) -> Answer:
+    return {
+        "role": row.role,
+        "text": row.text,
+        "calls": [{"id": c.id, "name": c.name, "input": c.input} for c in row.calls],
+        "results": [{"id": r.call_id, "text": r.text, "error": r.is_error} for r in row.results],
+    }
+
+
+EVENTS: Final[Mapping[str, Event]] = {
+    "hello": _hello,
+    "turn-end": _turn_end,
+    "compact": _compact,
+    "confirm": _confirm,
+}
+"""What the mod may ask, by the event's name."""

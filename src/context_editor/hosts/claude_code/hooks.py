@@ -1,0 +1,174 @@
+"""What the host's command hooks answer; whatever happens inside, the session goes on.
+
+Standard library and `filelock` only: a hook's whole process must cost little more than a bare interpreter.
+"""
+
+import json
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Final, TypeAlias
+
+from context_editor.errors import ContextEditorError
+
+Given: TypeAlias = Mapping[str, Any]
+Answer: TypeAlias = dict[str, Any]
+Handler: TypeAlias = Callable[[Given], Answer]
+
+CONTEXT_CHARS: Final = 2_000
+"""The most that one prompt is made to carry, in characters: a hard cap, whatever there is to say."""
+
+OWN_TOOLS: Final = "mcp__plugin_context-editor_editor__"
+"""How the names of our tools begin in this host."""
+
+LOG_BYTES: Final = 512_000
+"""A log of faults larger than this starts anew."""
+
+
+def run(event: str, stdin: BinaryIO, stdout: BinaryIO) -> int:
+    """Answer one hook event.
+
+    Returns:
+        0 always. The host reads 2 as a refusal, and a fault of ours is never a reason to refuse anything:
+        it is told in one line and logged with its traceback.
+    """
+    try:
+        answer = HANDLERS[event](json.loads(stdin.read()))
+    except ContextEditorError as error:
+        answer = {"systemMessage": f"context-editor: {error}"}
+    except Exception:  # noqa: BLE001 (the one boundary: logged below, and told to the person)
+        answer = {
+            "systemMessage": f"context-editor failed in its {event} hook; the conversation is unchanged ({_logged(event)})"
+        }
+    if answer:
+        stdout.write(json.dumps(answer).encode())
+    return 0
+
+
+def _logged(event: str) -> str:
+    """Write the fault to the log and say where that is."""
+    from context_editor.hosts.claude_code.environment import data_folder  # noqa: PLC0415 (only after a fault)
+
+    path = data_folder() / "log" / "hooks.log"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = "a" if path.exists() and path.stat().st_size < LOG_BYTES else "w"
+        with path.open(mode, encoding="utf-8") as log:
+            log.write(f"{event}\n{traceback.format_exc()}\n")
+    except OSError as error:
+        return f"no log either: {error}"
+    return f"see {path}"
+
+
+def _session_folder(given: Given) -> Path:
+    from context_editor.hosts.claude_code.environment import data_folder  # noqa: PLC0415 (each hook pays for what it uses)
+
+    return data_folder() / "sessions" / str(given["session_id"])
+
+
+def prompt_submitted(given: Given) -> Answer:
+    """Attach what the next prompt is to carry; nothing when there is nothing to say."""
+    folder = _session_folder(given)
+    if not (folder / "tell").exists():
+        return {}
+    lines = _engine(given).prompt_lines()
+    if not lines:
+        return {}
+    text = "\n".join(lines)[:CONTEXT_CHARS]
+    return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": text}}
+
+
+def tool_used(given: Given) -> Answer:
+    """Note one finished call of the main conversation: what, which file, how large."""
+    if given.get("agent_id"):
+        return {}
+    from context_editor.hosts.claude_code.tool_log import note_tool  # noqa: PLC0415 (only the main conversation)
+
+    note_tool(_session_folder(given), given)
+    return {}
+
+
+def tool_asked(given: Given) -> Answer:
+    """Let our own tools, and reads of this session's archive, pass without a prompt; name the session to them."""
+    name = str(given.get("tool_name", ""))
+    asked = given.get("tool_input") or {}
+    if name.startswith(OWN_TOOLS):
+        host = {
+            key: given[key]
+            for key in ("session_id", "transcript_path", "cwd", "agent_id")
+            if given.get(key)
+        }
+        return _allowed({**asked, "_host": host})
+    path = str(asked.get("file_path") or asked.get("path") or "")
+    if (
+        path
+        and name in {"Read", "Grep"}
+        and _is_in_archive(path, _session_folder(given) / "archive")
+    ):
+        return _allowed(None)
+    return {}
+
+
+def _allowed(updated: Answer | None) -> Answer:
+    decision: Answer = {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
+    if updated is not None:
+        decision["updatedInput"] = updated
+    return {"hookSpecificOutput": decision}
+
+
+def _is_in_archive(path: str, archive: Path) -> bool:
+    try:
+        return Path(path).resolve().is_relative_to(archive.resolve()) and archive.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def turn_ended(given: Given) -> Answer:
+    """Nothing to decide here yet: the mod starts the apply; without mods the queue waits for the copy."""
+    del given
+    return {}
+
+
+def session_started(given: Given) -> Answer:
+    """Settle an apply that a crash left open, before the session goes on."""
+    if given.get("source") == "compact" or not (_session_folder(given) / "tell").exists():
+        return {}
+    notice = _engine(given).confirm(is_final=True)
+    return {"systemMessage": notice} if notice else {}
+
+
+def session_ended(given: Given) -> Answer:
+    """Confirm an apply that no later event of the session did."""
+    if (_session_folder(given) / "tell").exists():
+        _engine(given).confirm()
+    return {}
+
+
+def _engine(given: Given) -> Any:
+    from context_editor.hosts.claude_code.environment import data_folder  # noqa: PLC0415 (only where there is work)
+    from context_editor.hosts.claude_code.wiring import (
+        Opened,
+        SessionRef,
+        open_engine,
+        standard_loads,
+    )  # noqa: PLC0415
+
+    ref = SessionRef(str(given["session_id"]), Path(str(given["transcript_path"])))
+    return open_engine(ref, Opened(data_folder(), standard_loads()))
+
+
+HANDLERS: Final[Mapping[str, Handler]] = {
+    "prompt-submit": prompt_submitted,
+    "post-tool-use": tool_used,
+    "pre-tool-use": tool_asked,
+    "stop": turn_ended,
+    "session-start": session_started,
+    "session-end": session_ended,
+}
+"""What each hook script answers, by the event's name on the command line."""
+
+
+def main(event: str) -> int:
+    """Run one hook over standard input and output."""
+    return run(event, sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,42 @@
+"""One line for each finished tool call, appended without a lock; standard library only."""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+PATH_KEYS = ("file_path", "notebook_path", "path")
+
+
+def note_tool(folder: Path, given: Mapping[str, Any]) -> None:
+    """Append what a call was and how large its result is; one write, so that lines never mix."""
+    asked = given.get("tool_input") or {}
+    path = next((str(asked[key]) for key in PATH_KEYS if asked.get(key)), "")
+    line = {
+        "id": given.get("tool_use_id", ""),
+        "tool": given.get("tool_name", ""),
+        "path": path,
+        "input_chars": len(json.dumps(asked)),
+        "result_chars": _chars(given.get("tool_response")),
+        "mtime": _mtime(path),
+        "at": time.time(),
+    }
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(folder / "tools.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(descriptor, json.dumps(line).encode() + b"\n")
+    finally:
+        os.close(descriptor)
+
+
+def _chars(response: Any) -> int:
+    return len(response) if isinstance(response, str) else len(json.dumps(response))
+
+
+def _mtime(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime if path else 0.0  # noqa: PTH116 (pathlib is already paid for, a stat is not)
+    except OSError:
+        return 0.0
