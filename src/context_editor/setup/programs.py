@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-REASON_CHARS = 240
+REASON_CHARS = 160
 """How much of a program's own error is repeated; a line of a terminal or two."""
 
 
@@ -93,14 +93,18 @@ def make(folder: Path, lock_file: Path, programs: Programs) -> None:
         StepFailedError: Neither way worked.
     """
     uv = shutil.which("uv")
-    if uv is not None:
+    if uv is None:
+        _make_with_pip(folder, lock_file, programs)
+        return
+    try:
+        _make_with_uv(uv, folder, lock_file, programs)
+    except StepFailedError as first:
+        _remove_unusable(folder)
         try:
-            _make_with_uv(uv, folder, lock_file, programs)
-        except StepFailedError:
-            _remove_unusable(folder)
-        else:
-            return
-    _make_with_pip(folder, lock_file, programs)
+            _make_with_pip(folder, lock_file, programs)
+        except StepFailedError as second:
+            message = f"{first}; {second}"
+            raise StepFailedError(message) from second
 
 
 def interpreter_works(folder: Path) -> bool:
@@ -149,7 +153,7 @@ def _pip_for(python: str, programs: Programs) -> list[str]:
             programs.run([*pip, "--version"], "find pip")
             return pip
     ensure = [python, "-I", "-m", "ensurepip"]
-    programs.run(ensure, "bring pip; install uv, or Debian's python3-pip")
+    programs.run(ensure, "find pip (install uv, or on Debian python3-pip)")
     return own
 
 
