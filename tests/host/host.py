@@ -185,6 +185,7 @@ class Host:
         fork: bool = False,
         tools: Sequence[str] = ("Bash", "Read", "Write", "Edit"),
         args: Sequence[str] = (),
+        end_when: Condition | None = None,
         kill_when: Condition | None = None,
         timeout_s: float = 60.0,
     ) -> Run:
@@ -197,6 +198,8 @@ class Host:
             fork: Whether the resumed session gets a new id.
             tools: Tools allowed without asking.
             args: Further arguments of the command line.
+            end_when: The moment at which a stream-json session's input ends; by default when the
+                last line is typed. A plugin's own prompts and commands are refused after it.
             kill_when: The moment at which the host is killed, as a crash would.
             timeout_s: Seconds after which the host is killed and the run fails.
         """
@@ -217,7 +220,9 @@ class Host:
             process = self._start(command, model.url)
             live = Live(model, self.project, [], process)
             lines = [Typed(prompt)] if isinstance(prompt, str) else typed or []
-            until = _Until(time.monotonic() + timeout_s, kill_when, is_stream=typed is not None)
+            until = _Until(
+                time.monotonic() + timeout_s, kill_when, end_when, is_stream=typed is not None
+            )
             stderr = _drive(live, lines, until)
             assert not model.faults, model.faults
         said = (str(event["session_id"]) for event in live.events if event.get("session_id"))
@@ -328,6 +333,8 @@ def _drive(live: Live, lines: Sequence[Typed], until: _Until) -> str:
     try:
         while process.poll() is None and not until.is_killed(live):
             _type_what_is_due(live, waiting, is_stream=until.is_stream)
+            if not waiting and until.is_input_over(live):
+                _close_stdin(process)
             time.sleep(POLL_S)
     finally:
         _end(process)
@@ -345,7 +352,12 @@ class _Until:
 
     deadline: float
     kill_when: Condition | None
+    end_when: Condition | None
     is_stream: bool
+
+    def is_input_over(self, live: Live) -> bool:
+        """Whether nothing more is typed, once all lines are."""
+        return self.end_when is None or self.end_when(live)
 
     def is_killed(self, live: Live) -> bool:
         """Whether the host was killed just now, as the test asked; fails when its time is up."""
@@ -359,8 +371,6 @@ class _Until:
 def _type_what_is_due(live: Live, waiting: deque[Typed], *, is_stream: bool) -> None:
     while waiting and (waiting[0].when is None or waiting[0].when(live)):
         _type(live.process, waiting.popleft(), is_stream=is_stream)
-        if not waiting:
-            _close_stdin(live.process)
 
 
 def _type(process: subprocess.Popen[str], line: Typed, *, is_stream: bool) -> None:

@@ -246,6 +246,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _start_stream(self) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
+        self.send_header("request-id", _fresh_id("req"))
         self.send_header("connection", "close")
         self.end_headers()
 
@@ -258,6 +259,7 @@ class _Handler(BaseHTTPRequestHandler):
         data = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
+        self.send_header("request-id", _fresh_id("req"))
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)

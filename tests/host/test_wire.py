@@ -123,9 +123,13 @@ def test_what_the_api_would_refuse_is_not_legal(
         assert_legal(replaced(session(), message, content))
 
 
-def test_two_answers_in_a_row_are_not_legal() -> None:
-    with pytest.raises(AssertionError, match="in a row"):
-        assert_legal(body(user(text("hi")), agent(text("a")), agent(text("b"))))
+def test_two_answers_in_a_row_are_legal_as_the_api_joins_them() -> None:
+    assert_legal(body(user(text("hi")), agent(text("a")), agent(call("t1")), user(result("t1"))))
+
+
+def test_an_answer_that_parts_a_call_from_its_result_is_not_legal() -> None:
+    with pytest.raises(AssertionError, match="parts the calls"):
+        assert_legal(body(user(text("hi")), agent(call("t1")), agent(text("b"))))
 
 
 def test_a_call_that_ends_the_request_is_not_legal() -> None:
