@@ -1,7 +1,10 @@
-"""Pieces to rows: what a person and a model see numbered. Pure; it judges by structure, never by wording."""
+"""Pieces to rows: what a person and a model see numbered.
+
+Pure. It judges by structure and by our own records, never by wording.
+"""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -23,7 +26,7 @@ BESIDE_LABELS: Final = frozenset({"meta", "image-source"})
 """Labels of prompts that nobody typed and that only go with the row in front of them."""
 
 ORPHAN_LABEL: Final = "orphan"
-"""The label of a tool result whose call is not in the conversation, or that another result answered first."""
+"""The label of a result whose call is not in the conversation, or was answered before."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,10 @@ class OwnFacts:
     Attributes:
         service: Anchors of rows, and `text_print`s of hook contexts, that this product wrote.
         replacements: The id (`c7`) of the replacement that stands at an anchor.
-        typed: A person's own words in prompts that this product wrote anew, by anchor: a described prompt
-            holds a description in front of them.
-        carried: What stands as plain text in a row since its carrier was rebuilt, by `u:` and the row's handle.
+        typed: A person's own words in prompts that this product wrote anew, by anchor: a
+            described prompt holds a description in front of them.
+        carried: What stands as plain text in a row since its carrier was rebuilt, by `u:` and the
+            row's handle.
         own_tool_prefix: How the names of this product's tools begin.
         pending_response: The id of the answer that is being written now; None between turns.
     """
@@ -49,7 +53,7 @@ class OwnFacts:
 
 
 def text_print(text: str) -> str:
-    """A print of a text, for recognising what a hook of this product added; blanks do not count."""
+    """A print of a text, to know again what a hook of ours added; blanks do not count."""
     words = " ".join(text.split()).encode("utf-8", "surrogatepass")
     return hashlib.sha256(words).hexdigest()[:PRINT_HEX_CHARS]
 
@@ -68,70 +72,136 @@ def assemble(
         unreadable: Stored lines that could not be read.
         turns: Completed turns.
     """
-    parted = [part for piece in pieces for part in _parted(piece, own.carried)]
-    maker = _RowMaker(parted, own)
-    rows = maker.rows()
-    return Conversation(tuple(maker.pieces), rows, unreadable, turns)
+    return Assembler().conversation(pieces, own, unreadable, turns)
+
+
+class Assembler:
+    """Assembles one growing conversation again and again.
+
+    Rows that new pieces cannot change are the same objects as before, so that what was worked out
+    for them (a print, a text) is not worked out again. The answer is always that of `assemble`.
+    """
+
+    def __init__(self) -> None:
+        """An assembler that has seen nothing yet."""
+        self._own = OwnFacts()
+        self._given: list[Piece] = []
+        self._maker = _RowMaker(self._own)
+
+    def conversation(
+        self, pieces: Iterable[Piece], own: OwnFacts, unreadable: int = 0, turns: int = 0
+    ) -> Conversation:
+        """The conversation of these pieces; see `assemble`."""
+        given = _all_parted(pieces, own.carried)
+        maker = _RowMaker(own)
+        maker.take_over(self._maker, given, self._unchanged(given, own))
+        maker.add(given)
+        self._own, self._given, self._maker = own, given, maker
+        return Conversation(tuple(maker.pieces), tuple(maker.rows), unreadable, turns)
+
+    def _unchanged(self, given: Sequence[Piece], own: OwnFacts) -> int:
+        """How many pieces in front are the same, with the same facts known of them."""
+        if replace(own, pending_response=None) != replace(self._own, pending_response=None):
+            return 0
+        pending = own.pending_response
+        for position, (new, old) in enumerate(zip(given, self._given, strict=False)):
+            if new is not old or (pending is not None and new.response == pending):
+                return position
+        return min(len(given), len(self._given))
 
 
 class _RowMaker:
-    """One pass over the pieces."""
+    """Rows, made in one pass over the pieces.
 
-    def __init__(self, pieces: Sequence[Piece], own: OwnFacts) -> None:
-        self.pieces = list(pieces)
+    Attributes:
+        pieces: The pieces, with what our own records say of them.
+        rows: The rows so far.
+        fronts: Behind each piece, the anchor of the row that what follows may belong to.
+    """
+
+    def __init__(self, own: OwnFacts) -> None:
+        self.pieces: list[Piece] = []
+        self.rows: list[Row] = []
         self._own = own
-        self._answers = _answers(pieces)
-        self._front: str | None = None
+        self.fronts: list[str | None] = []
         self._anchors: set[str] = set()
+        self._answered: dict[int, str] = {}
 
-    def rows(self) -> tuple[Row, ...]:
-        calls = {answer: call for call, answer in self._answers.items()}
-        anchors: dict[int, str] = {}
-        rows: list[Row] = []
-        for position, piece in enumerate(self.pieces):
-            if piece.form is PieceForm.THINKING:
-                continue
-            if position in calls:
-                self._front = anchors[calls[position]]
-                continue
-            row = self._row(position, piece)
-            anchors[position] = row.anchor
-            if not piece.rides and not _is_beside(piece):
-                self._front = row.anchor
-            rows.append(row)
-        return tuple(rows)
+    def take_over(self, other: "_RowMaker", given: Sequence[Piece], same: int) -> None:
+        """Begin with the rows of another that stay as they are.
 
-    def _row(self, position: int, piece: Piece) -> Row:
+        Args:
+            other: A maker that was given the same facts, the answer being written excepted.
+            given: All pieces.
+            same: How many of them, from the first, the other was given too.
+        """
+        answered = {piece.call_id for piece in given[same:]}
+        rows = 0
+        while rows < len(other.rows) and other.is_settled(other.rows[rows], same, answered):
+            rows += 1
+        self.rows = other.rows[:rows]
+        behind = other.rows[rows].positions[0] if rows < len(other.rows) else same
+        start = min(behind, same)
+        self.pieces, self.fronts = other.pieces[:start], other.fronts[:start]
+        self._anchors = {row.anchor for row in self.rows}
+        self._answered = {row.positions[1]: row.anchor for row in self.rows if row.positions[1:]}
+
+    def is_settled(self, row: Row, same: int, answered: Collection[str | None]) -> bool:
+        """Whether a row is made of unchanged pieces alone and no new one completes it."""
+        if row.positions[-1] >= same or self._is_being_written(row.pieces[0]):
+            return False
+        return not row.is_pending or (row.call is not None and row.call.id not in answered)
+
+    def add(self, given: Sequence[Piece]) -> None:
+        """Make the rows of the pieces that are not taken in yet.
+
+        Args:
+            given: All pieces, those taken in included.
+        """
+        start = len(self.pieces)
+        self.pieces += given[start:]
+        answers = _answers(given, start)
+        for position in range(start, len(given)):
+            piece = given[position]
+            front = self.fronts[-1] if self.fronts else None
+            if position in self._answered:
+                front = self._answered[position]
+            elif piece.form is not PieceForm.THINKING:
+                row = self._row(position, piece, answers.get(position), front)
+                self.rows.append(row)
+                front = front if _goes_with_front(piece) else row.anchor
+            self.fronts.append(front)
+
+    def _row(self, position: int, piece: Piece, answer: int | None, front: str | None) -> Row:
         anchor = self._anchor(piece)
         if piece.form is PieceForm.CALL:
-            return self._tool_row(position, piece, anchor)
+            return self._tool_row(position, piece, answer, anchor)
         piece = self._known(piece, anchor)
         self.pieces[position] = piece
         kind = self._kind(piece, anchor)
-        is_beside = piece.rides or _is_beside(piece)
         return Row(
             anchor=anchor,
             kind=kind,
             source=_source(kind, piece),
             pieces=(piece,),
             positions=(position,),
-            owner=self._front if is_beside else None,
+            owner=front if _goes_with_front(piece) else None,
             is_pending=self._is_being_written(piece),
             is_hidden=kind is RowKind.SERVICE and anchor not in self._own.replacements,
             replacement=self._own.replacements.get(anchor),
             turn=piece.turn,
         )
 
-    def _tool_row(self, position: int, piece: Piece, anchor: str) -> Row:
-        answer = self._answers.get(position)
+    def _tool_row(self, position: int, piece: Piece, answer: int | None, anchor: str) -> Row:
         positions = (position,) if answer is None else (position, answer)
+        if answer is not None:
+            self._answered[answer] = anchor
         pieces = tuple(self.pieces[place] for place in positions)
-        call = piece.call
-        name, call_id = (call.name, call.id) if call else ("", "")
+        name, call_id = (piece.call.name, piece.call.id) if piece.call else ("", "")
         is_collapse = call_id.startswith(COLLAPSE_ID_PREFIX)
         is_own = is_collapse or name.startswith(self._own.own_tool_prefix)
         is_service = is_own or anchor in self._own.service
-        is_typed = len(pieces) > 1 and pieces[1].typed is not None
+        is_typed = any(one.typed is not None for one in pieces)
         replacement = self._own.replacements.get(anchor)
         if is_collapse and replacement is None:
             replacement = call_id.removeprefix(COLLAPSE_ID_PREFIX)
@@ -158,22 +228,23 @@ class _RowMaker:
         return name
 
     def _known(self, piece: Piece, anchor: str) -> Piece:
-        """The piece with what this product knows of it: its typed words, or that it is an orphan."""
+        """The piece with what is known of it: its typed words, or that it is an orphan."""
         if piece.form is PieceForm.RESULT:
             return replace(piece, label=ORPHAN_LABEL)
         if anchor in self._own.service and not piece.is_ours:
             return replace(piece, is_ours=True, typed=None)
+        if self._is_own_context(piece):
+            return replace(piece, is_ours=True)
         typed = self._own.typed.get(anchor)
         return piece if typed is None else replace(piece, typed=typed)
 
     def _kind(self, piece: Piece, anchor: str) -> RowKind:
-        if piece.is_ours or self._is_own_context(piece):
+        if piece.is_ours or anchor in self._own.service:
             return RowKind.SERVICE
         if piece.typed is not None:
             return RowKind.PERSON
-        if piece.form is PieceForm.TEXT and not piece.label:
-            return RowKind.SERVICE if anchor in self._own.service else RowKind.TEXT
-        return RowKind.HOST
+        is_said = piece.form is PieceForm.TEXT and not piece.label
+        return RowKind.TEXT if is_said else RowKind.HOST
 
     def _is_own_context(self, piece: Piece) -> bool:
         """Whether every text that hooks added in this attachment is one that we recorded."""
@@ -186,12 +257,25 @@ class _RowMaker:
         return piece.response is not None and piece.response == self._own.pending_response
 
 
+def _all_parted(
+    pieces: Iterable[Piece], carried: Mapping[str, Sequence[CarriedPart]]
+) -> list[Piece]:
+    if not carried:
+        return list(pieces)
+    handles = {anchor.removeprefix("u:") for anchor in carried}
+    return [
+        part
+        for piece in pieces
+        for part in (_parted(piece, carried) if piece.handle in handles else (piece,))
+    ]
+
+
 def _parted(piece: Piece, carried: Mapping[str, Sequence[CarriedPart]]) -> Iterator[Piece]:
     """A piece with the words that it carries as pieces of their own, under the same handle.
 
-    Beside a result they ride behind it, as they did before; a row of nothing else falls into prompts, because
-    it is a stored row that an apply must keep by itself. Where the text is not what was recorded, the piece
-    stays as it is.
+    Beside a result they ride behind it, as they did before; a row of nothing else falls into
+    prompts, because it is a stored row that an apply must keep by itself. Where the text is not
+    what was recorded, the piece stays as it is.
     """
     parts = carried.get(f"u:{piece.handle}", ())
     words = "\n\n".join(part.text for part in parts)
@@ -203,24 +287,24 @@ def _parted(piece: Piece, carried: Mapping[str, Sequence[CarriedPart]]) -> Itera
         yield replace(piece, text=piece.text.removesuffix(words).rstrip("\n"), typed=None)
     form = PieceForm.ATTACHMENT if piece.form is PieceForm.RESULT else PieceForm.PROMPT
     for part in parts:
-        yield replace(
-            piece,
+        yield Piece(
+            handle=piece.handle,
             form=form,
+            role=piece.role,
             text=part.text,
-            call_id=None,
-            is_error=False,
-            media=(),
             label=part.label,
             typed=part.typed,
-            extra={},
+            turn=piece.turn,
+            position_s=piece.position_s,
         )
 
 
-def _answers(pieces: Sequence[Piece]) -> dict[int, int]:
-    """The position of the result that answers each call; the first result after the call wins."""
+def _answers(pieces: Sequence[Piece], start: int) -> dict[int, int]:
+    """The position of the result that answers each call; the first result behind the call wins."""
     waiting: dict[str, int] = {}
     answers: dict[int, int] = {}
-    for position, piece in enumerate(pieces):
+    for position in range(start, len(pieces)):
+        piece = pieces[position]
         if piece.call is not None:
             waiting.setdefault(piece.call.id, position)
         elif piece.form is PieceForm.RESULT and piece.call_id in waiting:
@@ -228,9 +312,10 @@ def _answers(pieces: Sequence[Piece]) -> dict[int, int]:
     return answers
 
 
-def _is_beside(piece: Piece) -> bool:
-    """Whether a prompt only goes with the row in front: text that the host hung beside it."""
-    return piece.form is PieceForm.PROMPT and piece.label in BESIDE_LABELS and piece.typed is None
+def _goes_with_front(piece: Piece) -> bool:
+    """Whether a piece belongs to the row in front: it rides, or hangs beside a prompt."""
+    is_beside = piece.form is PieceForm.PROMPT and piece.label in BESIDE_LABELS
+    return piece.rides or (is_beside and piece.typed is None)
 
 
 def _tool_kind(*, is_service: bool, is_typed: bool) -> RowKind:

@@ -1,4 +1,4 @@
-"""A person's words in tool results: answers to questions, reasons of a refusal, remarks on an approval."""
+"""A person's words in tool results: answers, reasons of a refusal, remarks on an approval."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -89,7 +89,8 @@ def _notes(annotations: object) -> list[str]:
 def _remark(entry: Entry) -> str | None:
     """What a person wrote when approving the call: a text block beside the result.
 
-    A line that a compaction wrote anew may carry other words there, so that only the recorded ones count.
+    A line that a compaction wrote anew may carry other words there, so that only the recorded ones
+    count.
     """
     if is_rebuilt(entry) or not isinstance(entry.content, list):
         return None

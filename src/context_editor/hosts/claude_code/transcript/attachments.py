@@ -1,7 +1,7 @@
 """What the model reads of `attachment` lines.
 
-Since 2.1.3xx the host stores the text that it sends (`rendered`) beside the raw payload. Older releases store
-the payload alone, and the text here is then as near as it gives.
+Since 2.1.3xx the host stores the text that it sends (`rendered`) beside the raw payload. Older
+releases store the payload alone, and the text here is then as near as it gives.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -74,7 +74,8 @@ def is_sent(entry: Entry) -> bool:
 def attachment_text(entry: Entry) -> str:
     """The words that the model reads, without the reminder tags that the host puts around them.
 
-    Tags are taken off where the host sends the text as a system message: it takes them off there itself.
+    Tags are taken off where the host sends the text as a system message: it takes them off there
+    itself.
     """
     rendered = entry.facts.get("rendered")
     if not isinstance(rendered, list):

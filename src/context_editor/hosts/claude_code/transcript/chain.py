@@ -1,8 +1,9 @@
 """Which entries the model is sent now, in the order that it reads them.
 
-The host writes the conversation as a tree: each line names the one that it follows. The live chain is the walk
-from the newest answer or prompt to the last boundary, and the rows that hang beside that walk: the other calls
-of a response, their results, and the attachments behind those. What a person rewound away stays out.
+The host writes the conversation as a tree: each line names the one that it follows. The live chain
+is the walk from the newest answer or prompt to the last boundary, and the rows that hang beside
+that walk: the other calls of a response, their results, and the attachments behind those. What a
+person rewound away stays out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,16 +19,18 @@ Unit: TypeAlias = list[Entry]
 def live_chain(window: Sequence[Entry], earlier: Mapping[str, Entry] | None = None) -> list[Entry]:
     """The live entries in model order.
 
-    A missing parent does not cut the chain: a result follows its call, any other line the one in front of it
-    in the file. So the rows of an apply, whose results still name lines from before the boundary, are whole.
+    A missing parent does not cut the chain: a result follows its call, any other line the one in
+    front of it in the file. So the rows of an apply, whose results still name lines from before the
+    boundary, are whole.
 
     Args:
-        window: The last boundary and what follows it, in file order; every entry before the first boundary.
+        window: The last boundary and what follows it, in file order; every entry before the first
+            boundary.
         earlier: Entries in front of the boundary that it names as preserved, by uuid; may be empty.
 
     Returns:
-        All block rows of one response together, then its results, each with what rides behind it. Subagent
-        rows, boundaries and `progress` lines are not among them.
+        All block rows of one response together, then its results, each with what rides behind it.
+        Subagent rows, boundaries and `progress` lines are not among them.
     """
     main = [entry for entry in window if not entry.is_side]
     tree = _Tree(main, _preserved(main, earlier or {}))
@@ -36,24 +39,30 @@ def live_chain(window: Sequence[Entry], earlier: Mapping[str, Entry] | None = No
 
 def preserved_uuids(boundary: Entry | None) -> tuple[str, ...]:
     """The uuids that a boundary lists as kept from before it; empty for most boundaries."""
-    listed = _preserved_list(boundary)
-    return tuple(uuid for uuid in listed.get("uuids", ()) if isinstance(uuid, str))
+    listed = _metadata(boundary, "preservedMessages").get("uuids", ())
+    return tuple(uuid for uuid in listed if isinstance(uuid, str))
 
 
 def preserved_segment(boundary: Entry | None) -> tuple[str, str] | None:
-    """The first and the last uuid of the stretch that a boundary kept; None where it lists or keeps none."""
-    metadata = boundary.facts.get("compactMetadata") if boundary else None
-    segment = metadata.get("preservedSegment") if isinstance(metadata, Mapping) else None
-    if not isinstance(segment, Mapping):
-        return None
+    """The first and the last uuid of the stretch that a boundary kept; None for most."""
+    segment = _metadata(boundary, "preservedSegment")
     head, tail = segment.get("headUuid"), segment.get("tailUuid")
     return (head, tail) if isinstance(head, str) and isinstance(tail, str) else None
 
 
-def _preserved_list(boundary: Entry | None) -> Mapping[str, Any]:
+def _anchor(boundary: Entry) -> str | None:
+    """The line that what a boundary preserved follows: the summary in front of it."""
+    for name in ("preservedMessages", "preservedSegment"):
+        anchor = _metadata(boundary, name).get("anchorUuid")
+        if isinstance(anchor, str):
+            return anchor
+    return None
+
+
+def _metadata(boundary: Entry | None, name: str) -> Mapping[str, Any]:
     metadata = boundary.facts.get("compactMetadata") if boundary else None
-    listed = metadata.get("preservedMessages") if isinstance(metadata, Mapping) else None
-    return listed if isinstance(listed, Mapping) else {}
+    part = metadata.get(name) if isinstance(metadata, Mapping) else None
+    return part if isinstance(part, Mapping) else {}
 
 
 def _preserved(main: Sequence[Entry], earlier: Mapping[str, Entry]) -> list[Entry]:
@@ -88,7 +97,7 @@ class _Tree:
         for entry in self._main:
             if entry.type == "assistant":
                 self._responses.setdefault(response_key(entry), []).append(entry)
-                for call_id in call_ids(entry):
+                for call_id in entry.calls:
                     self._callers.setdefault(call_id, entry)
 
     def live(self) -> list[Entry]:
@@ -129,7 +138,7 @@ class _Tree:
         if place is not None and entry.parent not in seen:
             return self._main[place]
         if is_tool_result(entry):
-            for call_id in answered_ids(entry):
+            for call_id in entry.answers:
                 caller = self._callers.get(call_id)
                 if caller is not None and caller.uuid not in seen:
                     return caller
@@ -143,27 +152,17 @@ class _Tree:
 
     def _beside(self, walked: set[str]) -> set[str]:
         """The rows of live responses that the walk passed by, and the results that it left out."""
-        beside: set[str] = set()
-        called: set[str] = set()
-        answered: set[str] = set()
+        live = [entry for entry in self._main if entry.uuid in walked]
+        keys = {response_key(entry) for entry in live if entry.type == "assistant"}
+        rows = [row for key in keys for row in self._responses[key]]
+        missing = {call_id for row in rows for call_id in row.calls}
+        missing.difference_update(call_id for entry in live for call_id in entry.answers)
+        beside = {row.uuid for row in rows}
         for entry in self._main:
-            if entry.uuid not in walked:
-                continue
-            if entry.type == "assistant":
-                for row in self._responses[response_key(entry)]:
-                    called.update(call_ids(row))
-                    if row.uuid not in walked:
-                        beside.add(row.uuid)
-            elif entry.type == "user":
-                answered.update(answered_ids(entry))
-        for entry in self._main:
-            if entry.type != "user" or entry.uuid in walked:
-                continue
-            missing = [i for i in answered_ids(entry) if i in called and i not in answered]
-            if missing:
-                answered.update(missing)
+            if entry.uuid not in walked and not missing.isdisjoint(entry.answers):
+                missing.difference_update(entry.answers)
                 beside.add(entry.uuid)
-        return beside
+        return beside - walked
 
     def _riders(self, heads: Iterable[str], live: set[str]) -> set[str]:
         """What hangs behind the leaf and behind rows beside the walk, down to the next message."""
@@ -184,41 +183,12 @@ class _Tree:
 def _with_preserved(main: Sequence[Entry], preserved: Sequence[Entry]) -> list[Entry]:
     if not preserved:
         return list(main)
-    anchor = _preserved_list(main[0]).get("anchorUuid")
+    anchor = _anchor(main[0])
     places = [place for place, entry in enumerate(main) if entry.uuid == anchor]
     cut = places[0] + 1 if places else 1
     kept = {entry.uuid for entry in preserved}
     rest = [entry for entry in main if entry.uuid not in kept]
     return [*rest[:cut], *preserved, *rest[cut:]]
-
-
-def call_blocks(entries: Iterable[Entry]) -> Iterator[Mapping[str, Any]]:
-    """The `tool_use` blocks of assistant lines, in order."""
-    for entry in entries:
-        if entry.type == "assistant":
-            for block in blocks_of(entry):
-                if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
-                    yield block
-
-
-def call_ids(entry: Entry) -> list[str]:
-    """The ids of the tool calls that a line makes."""
-    return [block["id"] for block in call_blocks((entry,))]
-
-
-def answered_ids(entry: Entry) -> list[str]:
-    """The ids of the calls that a line holds results of."""
-    return [
-        block["tool_use_id"]
-        for block in blocks_of(entry)
-        if block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str)
-    ]
-
-
-def blocks_of(entry: Entry) -> Iterator[Mapping[str, Any]]:
-    """The content blocks of a line; none where its content is plain text."""
-    if isinstance(entry.content, list):
-        yield from (block for block in entry.content if isinstance(block, dict))
 
 
 def _units(live: Iterable[Entry]) -> list[Unit]:
@@ -255,19 +225,19 @@ class _Order:
             if head.type == "assistant":
                 key = response_key(head)
                 self._rows.setdefault(key, []).append(unit)
-                for call_id in call_ids(head):
+                for call_id in head.calls:
                     self._caller.setdefault(call_id, key)
             elif head.type == "user":
-                for call_id in answered_ids(head):
+                for call_id in head.answers:
                     self._results.setdefault(call_id, []).append(unit)
 
     def next_of(self, unit: Unit) -> Iterator[Unit]:
-        """The unit, with all of its response and the results where it is one; nothing while it must wait."""
+        """The unit, or its whole response with the results; nothing while it must wait."""
         head = unit[0]
         if head.type == "assistant":
             yield from self._response(response_key(head))
             return
-        callers = {self._caller[i] for i in answered_ids(head) if i in self._caller}
+        callers = {self._caller[i] for i in head.answers if i in self._caller}
         if callers <= self._done:
             self.taken.add(id(unit))
             yield unit
@@ -275,7 +245,7 @@ class _Order:
     def _response(self, key: str) -> Iterator[Unit]:
         self._done.add(key)
         rows = self._rows[key]
-        ids = [call_id for row in rows for call_id in call_ids(row[0])]
+        ids = [call_id for row in rows for call_id in row[0].calls]
         answers = [self._results[i].pop(0) for i in ids if self._results.get(i)]
         for unit in [*rows, *sorted(answers, key=lambda answer: answer[0].index)]:
             if id(unit) not in self.taken:
@@ -284,5 +254,5 @@ class _Order:
 
 
 def response_key(entry: Entry) -> str:
-    """What the rows of one response share: its message id, or the row's own id where there is none."""
+    """What the rows of one response share: its message id, else the row's own id."""
     return entry.message_id or entry.uuid

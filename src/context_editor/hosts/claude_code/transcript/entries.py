@@ -13,14 +13,15 @@ Interned: TypeAlias = MutableMapping[str, str]
 CHAIN_TYPES: Final = frozenset({"user", "assistant", "system", "attachment", "progress"})
 """Line types that carry a `uuid` and a `parentUuid`; every other line is bookkeeping of the host.
 
-`progress` lines (releases before 2.1.100) hold nothing that a model reads, but parents lead through them.
+`progress` lines (releases before 2.1.100) hold nothing that a model reads, but parents lead through
+them.
 """
 
 MAX_FACT_CHARS: Final = 500
 """Longest string that is kept of a `toolUseResult`, in characters.
 
-The field repeats the result in the host's own shape (a whole file, a whole output). Facts worth keeping
-(paths, line numbers, flags) are short; the text itself stands in the message.
+The field repeats the result in the host's own shape (a whole file, a whole output). Facts worth
+keeping (paths, line numbers, flags) are short; the text itself stands in the message.
 """
 
 _USER_FACTS: Final = (
@@ -60,8 +61,11 @@ class Entry:
         is_side: Whether it belongs to a subagent's conversation.
         message_id: The response that an assistant line belongs to; None for every other type.
         facts: The host's facts that a decision needs; without the content.
-        content: The message's content, an attachment's payload, or None where the line holds none. Dropped
-            (None) for lines in front of the last boundary: `TranscriptReader.loaded` reads it again.
+        calls: The ids of the tool calls that an assistant line makes.
+        answers: The ids of the calls that a user line holds results of; empty for a prompt.
+        content: The message's content, an attachment's payload, or None where the line holds none.
+        is_let_go: Whether the content was dropped, as for lines in front of the last boundary:
+            `TranscriptReader.loaded` reads it again.
     """
 
     uuid: str
@@ -76,7 +80,10 @@ class Entry:
     is_side: bool
     message_id: str | None
     facts: Mapping[str, Any]
+    calls: tuple[str, ...]
+    answers: tuple[str, ...]
     content: Any
+    is_let_go: bool = False
 
     @property
     def is_boundary(self) -> bool:
@@ -87,14 +94,14 @@ class Entry:
 def entry_of(raw: Raw, offset: int, length: int, index: int, interned: Interned) -> Entry | None:
     """The entry of a parsed line; None for a line outside the tree.
 
-    A line of a known type without a `uuid` counts as outside: nothing can name it and nothing follows it.
+    A line of a known type without a `uuid` counts as outside: nothing can name it and nothing
+    follows it.
     """
     kind, uuid = raw.get("type"), raw.get("uuid")
     if kind not in CHAIN_TYPES or not isinstance(uuid, str):
         return None
     facts, content = _PARTS[kind](raw)
-    message = raw.get("message")
-    is_answer = kind == "assistant" and isinstance(message, dict)
+    is_answer = kind == "assistant"
     return Entry(
         uuid=uuid,
         parent=_text_or_none(raw.get("parentUuid")),
@@ -106,9 +113,22 @@ def entry_of(raw: Raw, offset: int, length: int, index: int, interned: Interned)
         timestamp=_text_or_none(raw.get("timestamp")) or "",
         cwd=_kept_once(raw.get("cwd"), interned),
         is_side=bool(raw.get("isSidechain") or raw.get("agentId")),
-        message_id=_text_or_none(message.get("id")) if is_answer else None,
+        message_id=facts.pop("id", None) if is_answer else None,
         facts=facts,
+        calls=_ids(content, "tool_use", "id") if is_answer else (),
+        answers=_ids(content, "tool_result", "tool_use_id") if kind == "user" else (),
         content=content,
+    )
+
+
+def _ids(content: object, kind: str, name: str) -> tuple[str, ...]:
+    """The ids of a line's blocks of one kind; an id that is missing counts as empty."""
+    if not isinstance(content, list):
+        return ()
+    return tuple(
+        str(block.get(name, ""))
+        for block in content
+        if isinstance(block, dict) and block.get("type") == kind
     )
 
 
@@ -136,14 +156,17 @@ def _assistant_parts(raw: Raw) -> tuple[Raw, Any]:
     message = raw.get("message")
     if not isinstance(message, dict):
         return {}, None
-    facts = _picked(message, ("model", "usage"))
+    facts = _picked(message, ("id", "model", "usage"))
+    if not isinstance(facts.get("id", ""), str):
+        del facts["id"]
     if raw.get("isApiErrorMessage"):
         facts["isApiErrorMessage"] = True
     return facts, message.get("content")
 
 
 def _system_parts(raw: Raw) -> tuple[Raw, Any]:
-    # Only local command records are content; stop_hook_summary and turn_duration are for the person.
+    # Only local command records are content; stop_hook_summary and turn_duration are for the
+    # person.
     is_sent = raw.get("subtype") == "local_command"
     return _picked(raw, _SYSTEM_FACTS), raw.get("content") if is_sent else None
 
@@ -153,8 +176,8 @@ def _attachment_parts(raw: Raw) -> tuple[Raw, Any]:
     if not isinstance(payload, dict):
         return {}, None
     facts = _picked(raw, _ATTACHMENT_FACTS)
-    # Where the sent text is known, the payload repeats it (14 KB for a listing), and a snapshot of the
-    # system prompt (57 KB) is never sent from here.
+    # Where the sent text is known, the payload repeats it (14 KB for a listing), and a snapshot of
+    # the system prompt (57 KB) is never sent from here.
     is_told = "rendered" in facts or payload.get("type") == "prompt_snapshot"
     return facts, slimmed_payload(payload) if is_told else payload
 
@@ -185,7 +208,8 @@ def slimmed_payload(payload: Raw) -> Raw:
 def slimmed(result: object) -> object:
     """A tool's structured result without its long texts; an answer to questions stays whole.
 
-    Keeps scalars, short strings, and one level of nested records; None where nothing of it is short.
+    Keeps scalars, short strings, and one level of nested records; None where nothing of it is
+    short.
     """
     if isinstance(result, str):
         return result[:MAX_FACT_CHARS]

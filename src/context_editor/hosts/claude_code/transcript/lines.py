@@ -18,7 +18,8 @@ COMMENT_MARKS: Final = (b"#", b"//")
 """How a line begins that exporting tools put at the top of a shared session."""
 
 TYPE_FIRST: Final = b'{"type":"'
-"""How the host begins every line that is not in the tree; lines of the tree begin with `parentUuid`."""
+"""How the host begins every line that is not in the tree; lines of the tree begin with
+`parentUuid`."""
 
 _LONE_SURROGATE: Final = re.compile(
     rb"(?<!\\)((?:\\\\)*)\\u(?:d[89ab][0-9a-f]{2}(?!\\ud[c-f][0-9a-f]{2})"
@@ -56,23 +57,25 @@ def object_at(line: bytes, offset: int, loads: Loads) -> Line | None:
 
     Lone surrogate escapes and bytes that are not UTF-8 read as U+FFFD, with every decoder alike.
     """
-    text = line.strip(PADDING)
-    if not text.startswith(b"{"):
-        return None
+    if line.startswith(b"{") and line.endswith(b"}\n"):
+        start, text = 0, line[:-1]
+    else:
+        text = line.strip(PADDING)
+        start = line.find(b"{")
+        if not text.startswith(b"{"):
+            return None
     value = _decoded(text, loads)
-    if not isinstance(value, dict):
-        return None
-    return Line(offset + line.index(text[:1]), len(text), value)
+    return Line(offset + start, len(text), value) if isinstance(value, dict) else None
 
 
 def objects_in(line: bytes, offset: int, loads: Loads) -> Iterator[Line]:
     """The records of a line that is not one JSON object: two on one line, or one behind a torn one.
 
-    Objects that are part of a torn record (a content block) are passed over: a record has a `type` and a
-    `uuid` or `sessionId` of its own.
+    Objects that are part of a torn record (a content block) are passed over: a record has a `type`
+    and a `uuid` or `sessionId` of its own.
     """
-    # Only damaged lines come here, so the cost of the standard library's decoder is paid by few. It is used
-    # for where an object ends, which no other decoder tells.
+    # Only damaged lines come here, so the cost of the standard library's decoder is paid by few. It
+    # is used for where an object ends, which no other decoder tells.
     import json  # noqa: PLC0415
 
     decoder = json.JSONDecoder(strict=False)
@@ -109,15 +112,38 @@ def _is_record(value: object) -> bool:
 
 
 def _decoded(text: bytes, loads: Loads) -> object:
-    # A plain byte search costs nothing beside parsing, and nearly no line has an escaped surrogate.
-    if b"\\ud" in text or b"\\uD" in text:
-        text = _LONE_SURROGATE.sub(_REPLACEMENT, text)
     try:
         return cast("object", loads(text))
     except ValueError:
-        pass
+        return _decoded_repaired(text, loads)
+
+
+def _decoded_repaired(text: bytes, loads: Loads) -> object:
+    whole = text.decode("utf-8", "replace").encode()
+    repaired = _LONE_SURROGATE.sub(_REPLACEMENT, whole)
+    if repaired == text:
+        return None
     try:
-        text.decode("utf-8")
-    except UnicodeDecodeError:
-        return _decoded(text.decode("utf-8", "replace").encode(), loads)
-    return None
+        return cast("object", loads(repaired))
+    except ValueError:
+        return None
+
+
+def strict(loads: Loads) -> Loads:
+    """The decoder, made to refuse lone surrogate escapes where it takes them.
+
+    The standard library's decoder makes strings of them that cannot be written again as UTF-8.
+    """
+    try:
+        loads(b'"\\ud800"')
+    except ValueError:
+        return loads
+
+    def refusing(text: bytes) -> object:
+        # A plain byte search first: nearly no line has an escaped surrogate, lone or paired.
+        if (b"\\ud" in text or b"\\uD" in text) and _LONE_SURROGATE.search(text):
+            msg = "a lone surrogate escape"
+            raise ValueError(msg)
+        return cast("object", loads(text))
+
+    return refusing

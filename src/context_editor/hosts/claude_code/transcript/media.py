@@ -10,8 +10,8 @@ from context_editor.core.rows import Media
 HEAD_CHARS: Final = 1024
 """How much of an image's base64 is decoded to find its size, in characters.
 
-PNG, GIF and WebP name it in their first 30 bytes. A JPEG may carry a profile or a preview in front of it:
-`JPEG_CHARS` then.
+PNG, GIF and WebP name it in their first 30 bytes. A JPEG may carry a profile or a preview in front
+of it: `JPEG_CHARS` then.
 """
 
 JPEG_CHARS: Final = 1 << 18
@@ -19,7 +19,14 @@ JPEG_CHARS: Final = 1 << 18
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _JPEG: Final = b"\xff\xd8"
 _GIF: Final = (b"GIF87a", b"GIF89a")
-_JPEG_WITHOUT_SIZE: Final = frozenset({0xC4, 0xC8, 0xCC})
+_FIXED_HEAD_BYTES: Final = 30
+"""Bytes in which PNG, GIF and WebP name their size."""
+
+_VP8_BITS: Final = 14
+_VP8_MASK: Final = (1 << _VP8_BITS) - 1
+_JPEG_MARK: Final = 0xFF
+_JPEG_FRAME_BYTES: Final = 9
+_JPEG_FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_ALONE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
@@ -70,50 +77,51 @@ def _media(kind: object, media_type: object, data: object, name: object) -> Medi
 def image_size(data: str) -> tuple[int, int]:
     """The width and height of a base64 image in pixels; zeros for an unknown or damaged format."""
     head = _decoded(data, HEAD_CHARS)
-    if head.startswith(_PNG) and len(head) >= 24:
+    if head.startswith(_JPEG):
+        return _jpeg_size(_decoded(data, JPEG_CHARS))
+    if len(head) < _FIXED_HEAD_BYTES:
+        head = head.ljust(_FIXED_HEAD_BYTES, b"\0")
+    if head.startswith(_PNG):
         return int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
-    if head.startswith(_GIF) and len(head) >= 10:
+    if head.startswith(_GIF):
         return int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return _webp_size(head)
-    if head.startswith(_JPEG):
-        return _jpeg_size(_decoded(data, JPEG_CHARS))
     return 0, 0
 
 
 def _decoded(data: str, chars: int) -> bytes:
     try:
-        return base64.b64decode(data[: chars - chars % 4])
+        return base64.b64decode(data[:chars][: len(data[:chars]) // 4 * 4])
     except (binascii.Error, ValueError):
         return b""
 
 
 def _webp_size(head: bytes) -> tuple[int, int]:
-    form = head[12:16]
-    if form == b"VP8X" and len(head) >= 30:
-        return (
-            int.from_bytes(head[24:27], "little") + 1,
-            int.from_bytes(head[27:30], "little") + 1,
-        )
-    if form == b"VP8L" and len(head) >= 25:
-        bits = int.from_bytes(head[21:25], "little")
-        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    if form == b"VP8 " and len(head) >= 30:
-        return (
-            int.from_bytes(head[26:28], "little") & 0x3FFF,
-            int.from_bytes(head[28:30], "little") & 0x3FFF,
-        )
-    return 0, 0
+    match head[12:16]:
+        case b"VP8X":
+            width, height = (int.from_bytes(head[at : at + 3], "little") for at in (24, 27))
+            return width + 1, height + 1
+        case b"VP8L":
+            bits = int.from_bytes(head[21:25], "little")
+            return (bits & _VP8_MASK) + 1, (bits >> _VP8_BITS & _VP8_MASK) + 1
+        case b"VP8 ":
+            width, height = (int.from_bytes(head[at : at + 2], "little") for at in (26, 28))
+            return width & _VP8_MASK, height & _VP8_MASK
+        case _:
+            return 0, 0
 
 
 def _jpeg_size(data: bytes) -> tuple[int, int]:
-    at = 2
-    while at + 9 <= len(data) and data[at] == 0xFF:
+    at = len(_JPEG)
+    while at + _JPEG_FRAME_BYTES <= len(data) and data[at] == _JPEG_MARK:
         marker = data[at + 1]
-        if marker in _JPEG_ALONE or marker == 0xFF:
-            at += 1 if marker == 0xFF else 2
-            continue
-        if 0xC0 <= marker <= 0xCF and marker not in _JPEG_WITHOUT_SIZE:
+        if marker in _JPEG_FRAMES:
             return int.from_bytes(data[at + 7 : at + 9]), int.from_bytes(data[at + 5 : at + 7])
-        at += 2 + int.from_bytes(data[at + 2 : at + 4])
+        if marker == _JPEG_MARK:
+            at += 1
+        elif marker in _JPEG_ALONE:
+            at += 2
+        else:
+            at += 2 + int.from_bytes(data[at + 2 : at + 4])
     return 0, 0

@@ -1,8 +1,8 @@
 """Live entries as the pieces of a conversation."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypedDict
 
@@ -38,6 +38,14 @@ API_ERROR_LABEL: Final = "api-error"
 """The label of an answer that the host wrote in the model's place."""
 
 
+_ANSWER_FORMS: Final[Mapping[str, PieceForm]] = {
+    "tool_use": PieceForm.CALL,
+    "thinking": PieceForm.THINKING,
+    "redacted_thinking": PieceForm.THINKING,
+}
+_PLAIN_BLOCKS: Final = frozenset({"text", *_ANSWER_FORMS})
+
+
 class _Common(TypedDict):
     handle: str
     position_s: float
@@ -56,14 +64,14 @@ class Surroundings:
 
     turn: int
     tools: Mapping[str, str]
-    own_compacts: frozenset[str] = frozenset()
+    own_compacts: Collection[str] = ()
 
 
 def pieces_of(entry: Entry, around: Surroundings) -> tuple[Piece, ...]:
     """The pieces of one entry; empty for one that the model reads nothing of.
 
-    Almost every stored line is one piece. The blocks of a line that holds several (older releases, other
-    programs) are a piece each, and share the line's handle.
+    Almost every stored line is one piece. The blocks of a line that holds several (older releases,
+    other programs) are a piece each, and share the line's handle.
     """
     common = _Common(handle=entry.uuid, position_s=seconds_of(entry.timestamp), turn=around.turn)
     match entry.type:
@@ -90,40 +98,46 @@ def seconds_of(timestamp: str) -> float:
 def _answer_pieces(entry: Entry, common: _Common) -> Iterator[Piece]:
     content = entry.content
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    base = Piece(
-        form=PieceForm.TEXT,
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict):
+            yield _answer_piece(block, entry, common)
+
+
+def _answer_piece(block: Mapping[str, Any], entry: Entry, common: _Common) -> Piece:
+    kind = block.get("type")
+    form = _ANSWER_FORMS.get(str(kind), PieceForm.TEXT)
+    call = _call(block) if form is PieceForm.CALL else None
+    return Piece(
+        form=form,
         role="assistant",
+        text=_answer_text(block),
         response=entry.message_id or entry.uuid,
+        call=call,
+        label=source_label(call, entry.cwd) if call else _answer_label(entry, str(kind)),
+        signature_chars=len(_word(block, "signature") or _word(block, "data")),
         model=str(entry.facts.get("model") or ""),
-        label=API_ERROR_LABEL if entry.facts.get("isApiErrorMessage") else "",
+        cwd=entry.cwd if call else "",
         **common,
     )
-    for block in blocks if isinstance(blocks, list) else ():
-        if isinstance(block, Mapping):
-            yield _answer_piece(block, base, entry.cwd)
 
 
-def _answer_piece(block: Mapping[str, Any], base: Piece, cwd: str) -> Piece:
+def _answer_label(entry: Entry, kind: str) -> str:
+    if "isApiErrorMessage" in entry.facts:
+        return API_ERROR_LABEL
+    return "" if kind in _PLAIN_BLOCKS else kind
+
+
+def _answer_text(block: Mapping[str, Any]) -> str:
     match block.get("type"):
         case "text":
-            return replace(base, text=_word(block, "text"))
-        case "tool_use":
-            call = _call(block)
-            return replace(
-                base, form=PieceForm.CALL, call=call, cwd=cwd, label=source_label(call, cwd)
-            )
+            return _word(block, "text")
         case "thinking":
-            return replace(
-                base,
-                form=PieceForm.THINKING,
-                text=_word(block, "thinking"),
-                signature_chars=len(_word(block, "signature")),
-            )
-        case "redacted_thinking":
-            return replace(base, form=PieceForm.THINKING, signature_chars=len(_word(block, "data")))
-        case other:
+            return _word(block, "thinking")
+        case "tool_use" | "redacted_thinking":
+            return ""
+        case _:
             # Calls that the API ran by itself stand with their results inside the answer.
-            return replace(base, label=str(other), text=json.dumps(block, ensure_ascii=False))
+            return json.dumps(block, ensure_ascii=False)
 
 
 def _call(block: Mapping[str, Any]) -> Call:
@@ -225,19 +239,18 @@ def _prompt_piece(entry: Entry, around: Surroundings, common: _Common) -> Piece:
 def typed_in_prompt(entry: Entry, source: Source, text: str) -> str | None:
     """The words that a person typed in a prompt; None where nobody did.
 
-    A prompt that a plugin's compaction wrote anew counts as typed as a whole, since nothing tells whose it is.
+    A prompt that a plugin's compaction wrote anew counts as typed as a whole, since nothing tells
+    whose it is.
     """
     match source:
         case Source.PERSON:
             return typed_text(entry.content)
         case Source.REBUILT:
             return text
-        case Source.COMMAND:
-            return command_typed(text)
-        case Source.COMPACT:
-            return None if is_own_compact(entry, text) else command_typed(text)
         case Source.BASH:
             return bash_typed(text)
+        case Source.COMMAND | Source.COMPACT:
+            return None if is_own_compact(entry, text) else command_typed(text)
         case _:
             return None
 
@@ -255,13 +268,11 @@ def _attachment_pieces(entry: Entry, common: _Common) -> tuple[Piece, ...]:
         return ()
     kind = type_of(entry)
     payload = payload_of(entry)
-    extra: dict[str, Json] = {"rendered_known": is_rendered(entry) or "renderedRole" in entry.facts}
+    extra: dict[str, Json] = {"rendered_known": is_rendered(entry)}
     contexts = hook_contexts(entry)
     if contexts:
         extra["contexts"] = contexts
-    for name in ("hookName", "filename", "path"):
-        if isinstance(payload.get(name), str):
-            extra[name] = payload[name]
+    extra.update(_names_of(payload))
     role = "system" if entry.facts.get("renderedRole") == "system" else "user"
     return (
         Piece(
@@ -275,6 +286,17 @@ def _attachment_pieces(entry: Entry, common: _Common) -> tuple[Piece, ...]:
             **common,
         ),
     )
+
+
+def _names_of(payload: Mapping[str, Any]) -> dict[str, Json]:
+    """The hook or the file that an attachment is of."""
+    names: dict[str, Json] = {}
+    hook, path = payload.get("hookName"), payload.get("path") or payload.get("filename")
+    if isinstance(hook, str):
+        names["hookName"] = hook
+    if isinstance(path, str):
+        names["path"] = path
+    return names
 
 
 def _command_pieces(entry: Entry, common: _Common) -> tuple[Piece, ...]:

@@ -1,12 +1,12 @@
 """A transcript file as entries, read incrementally; this module owns the reading of the file.
 
-The host only appends to the file. The exceptions are a file that was replaced or cut (seen by its inode, its
-size and its last bytes read) and this product's own patch of rows in place, after which the caller asks for
-`TranscriptReader.reread`.
+The host only appends to the file. The exceptions are a file that was replaced or cut (seen by its
+inode, its size and its last bytes read) and this product's own patch of rows in place, after which
+the caller asks for `TranscriptReader.reread`.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -27,6 +27,7 @@ from context_editor.hosts.claude_code.transcript.lines import (
     is_skippable,
     object_at,
     objects_in,
+    strict,
 )
 from context_editor.hosts.claude_code.transcript.turns import TurnLedger
 from context_editor.hosts.claude_code.transcript.usage import UsageLedger
@@ -46,17 +47,20 @@ _WANTED_TYPES: Final = frozenset(name.encode() for name in CHAIN_TYPES)
 class TranscriptReader:
     """The entries of one transcript, kept up to date by `refresh`.
 
-    A line without its end is taken when it is a whole JSON object, because a shared session often ends
-    without a newline; a half-written one is left for the next time. Malformed lines are counted and skipped.
+    A line without its end is taken when it is a whole JSON object, because a shared session often
+    ends without a newline; a half-written one is left for the next time. Malformed lines are
+    counted and skipped.
 
     Attributes:
         path: The file.
-        entries: Every entry of the tree, in file order; a later line with the same uuid stands in the
-            earlier one's place.
+        entries: Every entry of the tree, in file order; a later line with the same uuid stands in
+            the earlier one's place.
         unreadable: Lines, or parts of a line, that hold no readable record.
+        replaced: Lines that took the place of an earlier one with the same uuid.
         sessions: The session ids that entries name, in the order of their first appearance.
         forked_from: The session ids that entries say they were copied from, in the same order.
-        generation: Rises whenever the file was read anew from its start: every entry may then be another.
+        generation: Rises whenever the file was read anew from its start: every entry may then be
+            another.
         turns: The turns of the session, over the whole file.
         usage: The usage of every response, over the whole file.
     """
@@ -70,7 +74,7 @@ class TranscriptReader:
         """
         self.path = path
         self.generation = 0
-        self._loads = loads
+        self._loads = strict(loads)
         self._identity: tuple[int, int] | None = None
         self._start_over()
 
@@ -78,6 +82,7 @@ class TranscriptReader:
         self.generation += 1
         self.entries: list[Entry] = []
         self.unreadable = 0
+        self.replaced = 0
         self.sessions: dict[str, None] = {}
         self.forked_from: dict[str, None] = {}
         self.turns = TurnLedger()
@@ -104,7 +109,7 @@ class TranscriptReader:
         return None if place is None else self.entries[place]
 
     def entries_since_boundary(self) -> Sequence[Entry]:
-        """The last boundary and what follows it in the file; everything before the first boundary."""
+        """The last boundary and what follows it; every entry before the first boundary."""
         return self.entries[max(self._boundary, 0) :]
 
     def refresh(self) -> bool:
@@ -136,7 +141,7 @@ class TranscriptReader:
 
         An entry whose bytes hold no readable record any more comes back as it is.
         """
-        if entry.content is not None:
+        if not entry.is_let_go:
             return entry
         line = object_at(self.raw_bytes(entry), entry.offset, self._loads)
         again = line and entry_of(
@@ -145,7 +150,7 @@ class TranscriptReader:
         return again or entry
 
     def raw_bytes(self, entry: Entry) -> bytes:
-        """The bytes of the entry's JSON as they stand in the file now; empty when the file is gone."""
+        """The bytes of the entry's JSON as they stand now; empty when the file is gone."""
         try:
             with self.path.open("rb", buffering=0) as file:
                 return os.pread(file.fileno(), entry.length, entry.offset)
@@ -213,12 +218,13 @@ class TranscriptReader:
         entry = entry_of(line.value, line.offset, line.length, len(self.entries), self._strings)
         if entry is None:
             return 0
-        self._note_sessions(line.value)
+        self._note_sessions(entry, line.value)
         place = self._places.get(entry.uuid)
         if place is None:
             self._places[entry.uuid] = entry.index
             self.entries.append(entry)
         else:
+            self.replaced += 1
             entry.index = place
             self.entries[place] = entry
         self.turns.take(entry)
@@ -229,18 +235,12 @@ class TranscriptReader:
 
     def _let_go_before(self, boundary: Entry) -> None:
         for entry in self.entries[max(self._boundary, 0) : boundary.index]:
-            entry.content = None
+            entry.content, entry.is_let_go = None, True
         self._boundary = boundary.index
 
-    def _note_sessions(self, raw: Raw) -> None:
-        session = raw.get("sessionId")
-        if isinstance(session, str):
-            self.sessions.setdefault(session)
+    def _note_sessions(self, entry: Entry, raw: Raw) -> None:
+        if entry.session:
+            self.sessions.setdefault(entry.session)
         origin = raw.get("forkedFrom")
-        if isinstance(origin, Mapping) and isinstance(origin.get("sessionId"), str):
+        if isinstance(origin, dict) and isinstance(origin.get("sessionId"), str):
             self.forked_from.setdefault(origin["sessionId"])
-
-
-def entries_of(reader: TranscriptReader) -> Iterator[Entry]:
-    """Every entry since the last boundary, with its content."""
-    return (reader.loaded(entry) for entry in reader.entries_since_boundary())

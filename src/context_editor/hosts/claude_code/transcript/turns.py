@@ -24,20 +24,26 @@ _STARTING: Final = frozenset(
 class TurnLedger:
     """The number of the turn that each prompt of the session started.
 
-    A prompt of any origin starts a turn, also one that a plugin or the host submitted. A slash command or a
-    `!` command starts one only when an answer follows it, `/compact` never; a continuation prompt of this
-    product only when its turn makes a call other than of our own tools. A prompt that an apply wrote again
-    keeps its turn.
+    A prompt of any origin starts a turn, also one that a plugin or the host submitted. A slash
+    command or a `!` command starts one only when an answer follows it, `/compact` never; a
+    continuation prompt of this product only when its turn makes a call other than of our own tools.
+    A prompt that an apply wrote again keeps its turn.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._waiting: tuple[str, bool] | None = None
+        self._waiting_index = -1
 
     @property
     def started(self) -> int:
         """Turns that have started, the running one included."""
         return len(self._numbers)
+
+    @property
+    def waiting_index(self) -> int | None:
+        """The place of a prompt that may yet turn out to have started a turn; None for most."""
+        return None if self._waiting is None else self._waiting_index
 
     def number(self, entry: Entry) -> int:
         """The number of the turn that this prompt started, from 1; 0 when it started none (yet)."""
@@ -54,6 +60,7 @@ class TurnLedger:
 
     def _take_prompt(self, entry: Entry) -> None:
         source, key = source_of(entry), turn_key(entry)
+        self._waiting_index = entry.index
         if key in self._numbers:
             self._waiting = None
         elif plugin_of(entry) == PLUGIN_NAME:
@@ -75,6 +82,38 @@ class TurnLedger:
     def _start(self, key: str) -> None:
         self._numbers[key] = len(self._numbers) + 1
         self._waiting = None
+
+
+def turns_of(chain: Sequence[Entry], ledger: TurnLedger, first: int = 0) -> list[int]:
+    """The turn of each entry.
+
+    A prompt that an apply wrote anew has lost the host's marks; it counts as the turn after the one
+    in front of it, where the next known turn leaves room for that.
+
+    Args:
+        chain: Live entries in model order.
+        ledger: The turns of the session.
+        first: The turn in front of the first entry.
+    """
+    known = [_started(entry, ledger) for entry in chain]
+    upcoming = ledger.started + 1
+    room: list[int] = []
+    for number in reversed(known):
+        room.append(upcoming)
+        upcoming = number or upcoming
+    turn, turns = first, []
+    for entry, number, limit in zip(chain, known, reversed(room), strict=True):
+        if number:
+            turn = number
+        elif entry.type == "user" and not entry.answers and is_rebuilt(entry):
+            turn = max(turn, min(turn + 1, limit - 1))
+        turns.append(turn)
+    return turns
+
+
+def _started(entry: Entry, ledger: TurnLedger) -> int:
+    is_prompt = entry.type == "user" and not entry.answers and not is_rebuilt(entry)
+    return ledger.number(entry) if is_prompt else 0
 
 
 def turn_key(entry: Entry) -> str:

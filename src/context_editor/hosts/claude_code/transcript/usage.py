@@ -1,8 +1,8 @@
 """What the model reported about sizes: one sample for each response."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from context_editor.hosts.claude_code.transcript.entries import Entry
 
@@ -43,43 +43,51 @@ class UsageSample:
 class UsageLedger:
     """Usage samples in the order of their responses.
 
-    The rows of one response repeat its usage, early ones with an output that is still growing: the maximum
-    counts. Rows of a subagent, of the host itself and rows without usage are left out. A response that an
-    apply wrote again under the same message id keeps its first place and is not counted twice.
+    The rows of one response repeat its usage, early ones with an output that is still growing: the
+    maximum counts. Rows of a subagent, of the host itself and rows without usage are left out. A
+    response that an apply wrote again under the same message id keeps its first place and is not
+    counted twice.
     """
 
     def __init__(self) -> None:
-        self._samples: dict[str, UsageSample] = {}
+        self._reports: dict[str, list[Mapping[str, object]]] = {}
+        self._firsts: dict[str, Entry] = {}
 
     @property
     def samples(self) -> tuple[UsageSample, ...]:
         """Every sample, oldest first."""
-        return tuple(self._samples.values())
+        return tuple(self._sample(message_id) for message_id in self._reports)
+
+    def last(self) -> UsageSample | None:
+        """The newest sample; None before the first."""
+        newest = next(reversed(self._reports), None)
+        return None if newest is None else self._sample(newest)
 
     def take(self, entry: Entry) -> None:
         """Take the usage of one more entry in."""
-        usage = entry.facts.get("usage") if entry.type == "assistant" else None
-        if entry.is_side or not isinstance(usage, Mapping) or entry.message_id is None:
+        usage, message_id = entry.facts.get("usage"), entry.message_id
+        if message_id is None or entry.is_side or not isinstance(usage, dict):
             return
-        model = entry.facts.get("model")
-        if entry.facts.get("isApiErrorMessage") or model == SYNTHETIC_MODEL:
+        if entry.facts.get("model") == SYNTHETIC_MODEL or "isApiErrorMessage" in entry.facts:
             return
-        known = self._samples.get(entry.message_id)
-        self._samples[entry.message_id] = UsageSample(
-            message_id=entry.message_id,
+        self._firsts.setdefault(message_id, entry)
+        self._reports.setdefault(message_id, []).append(usage)
+
+    def _sample(self, message_id: str) -> UsageSample:
+        first, reports = self._firsts[message_id], self._reports[message_id]
+        model = first.facts.get("model")
+        return UsageSample(
+            message_id=message_id,
             model=model if isinstance(model, str) else "",
-            input=_most(usage, "input_tokens", known.input if known else 0),
-            cache_read=_most(usage, "cache_read_input_tokens", known.cache_read if known else 0),
-            cache_creation=_most(
-                usage, "cache_creation_input_tokens", known.cache_creation if known else 0
-            ),
-            output=_most(usage, "output_tokens", known.output if known else 0),
-            handle=known.handle if known else entry.uuid,
-            index=known.index if known else entry.index,
+            input=_most(reports, "input_tokens"),
+            cache_read=_most(reports, "cache_read_input_tokens"),
+            cache_creation=_most(reports, "cache_creation_input_tokens"),
+            output=_most(reports, "output_tokens"),
+            handle=first.uuid,
+            index=first.index,
         )
 
 
-def _most(usage: Mapping[str, Any], name: str, known: int) -> int:
-    value = usage.get(name)
-    is_count = isinstance(value, int) and not isinstance(value, bool)
-    return max(known, value) if is_count and value is not None else known
+def _most(reports: Iterable[Mapping[str, object]], name: str) -> int:
+    counts = (report.get(name) for report in reports)
+    return max((count for count in counts if type(count) is int), default=0)

@@ -1,7 +1,7 @@
 """Who speaks in a line of type `user`, and which of its words a person typed.
 
-Judged by what the host records beside the text wherever it records it. The texts that are matched here are
-ones that the host writes itself around commands, shell lines and refusals.
+Judged by what the host records beside the text wherever it records it. The texts that are matched
+here are ones that the host writes itself around commands, shell lines and refusals.
 """
 
 import re
@@ -41,8 +41,11 @@ class Source(Enum):
     """A prompt that the host submitted by itself: a schedule, a resume, another session."""
     META = auto()
     """Text that the host hangs beside a prompt."""
+    IMAGE_SOURCE = auto()
+    """The host's note that names the copy on disk of a prompt's image."""
     REBUILT = auto()
-    """A prompt that a plugin's compaction wrote anew; only the plugin knows whose words they are."""
+    """A prompt that a plugin's compaction wrote anew; only the plugin knows whose words they
+    are."""
 
 
 LABELS: Final[Mapping[Source, str]] = {
@@ -58,11 +61,19 @@ LABELS: Final[Mapping[Source, str]] = {
     Source.TASK_NOTIFICATION: "task-notification",
     Source.SYSTEM: "system",
     Source.META: "meta",
+    Source.IMAGE_SOURCE: "image-source",
     Source.REBUILT: "rebuilt",
 }
 """How a prompt's source is named in `Piece.label`."""
 
 _PERSON_TURNS: Final = frozenset({"human", "sdk", "unknown"})
+_TYPED_SOURCES: Final = frozenset({"typed", "sdk"})
+_FORGEABLE: Final = frozenset(
+    {Source.CAVEAT, Source.OUTPUT, Source.INTERRUPT, Source.TASK_NOTIFICATION}
+)
+"""Sources that a text alone would claim: what a person typed is a person's, whatever it begins
+with."""
+
 _PERSON_ORIGINS: Final = frozenset({"human", "voice-call"})
 _COMMAND: Final = re.compile(r"<command-name>\s*(/?[^<]*?)\s*</command-name>")
 _COMMAND_ARGS: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
@@ -80,7 +91,7 @@ _CAVEAT_STARTS: Final = (
 _COMMAND_STARTS: Final = ("<command-name>", "<command-message>")
 _INTERRUPT_START: Final = "[Request interrupted by user"
 _NOTIFICATION_START: Final = "<task-notification>"
-_SUMMARY_START: Final = "This session is being continued from a previous conversation"
+_IMAGE_SOURCE_START: Final = "[Image: source:"
 _PASTED: Final = re.compile(
     r'\n{0,2}<pasted_content id="([0-9a-f]{4})">\n(.*?)\n</pasted_content id="\1">\n{0,2}',
     re.DOTALL,
@@ -90,16 +101,15 @@ _HOST_BLOCK: Final = re.compile(r"\s*<(system-reminder|ide_[a-z_]+)>.*</\1>\s*",
 
 def is_tool_result(entry: Entry) -> bool:
     """Whether a line of type `user` holds results of tool calls and no prompt."""
-    return isinstance(entry.content, list) and any(
-        isinstance(block, Mapping) and block.get("type") == "tool_result" for block in entry.content
-    )
+    return bool(entry.answers)
 
 
 def is_rebuilt(entry: Entry) -> bool:
     """Whether a plugin's compaction wrote this line anew.
 
-    Observed on Claude Code 2.1.332: such lines have `rowSource: hook`. A compaction by a plugin stamps every
-    user line with the plugin as `origin`, those that it kept too, so that `origin` tells nothing there.
+    Observed on Claude Code 2.1.332: such lines have `rowSource: hook`. A compaction by a plugin
+    stamps every user line with the plugin as `origin`, those that it kept too, so that `origin`
+    tells nothing there.
     """
     return entry.facts.get("rowSource") == "hook" and plugin_of(entry) == ""
 
@@ -113,20 +123,22 @@ def plugin_of(entry: Entry) -> str:
 
 def source_of(entry: Entry) -> Source:
     """Where a prompt comes from; for lines of type `user` that hold no tool result."""
-    facts = entry.facts
+    facts, text = entry.facts, prompt_text(entry.content)
     if facts.get("isCompactSummary"):
         return Source.SUMMARY
     if plugin_of(entry):
         return Source.PLUGIN
-    text = prompt_text(entry.content)
     by_text = _source_by_text(text)
-    if by_text is not None:
+    if by_text is not None and not (by_text in _FORGEABLE and is_typed_by_record(facts)):
         return by_text
     if facts.get("isMeta"):
-        return Source.META
-    if is_rebuilt(entry):
-        return Source.REBUILT
-    return _source_by_record(facts)
+        return Source.IMAGE_SOURCE if text.startswith(_IMAGE_SOURCE_START) else Source.META
+    return _source_by_record(entry)
+
+
+def is_typed_by_record(facts: Mapping[str, Any]) -> bool:
+    """Whether the host itself records that a person submitted this text (2.1.3xx)."""
+    return facts.get("promptSource") in _TYPED_SOURCES and not facts.get("textNotTyped")
 
 
 def _source_by_text(text: str) -> Source | None:
@@ -151,7 +163,10 @@ def _command_source(text: str) -> Source | None:
     return Source.COMPACT if name[1].lstrip("/") == "compact" else Source.COMMAND
 
 
-def _source_by_record(facts: Mapping[str, Any]) -> Source:
+def _source_by_record(entry: Entry) -> Source:
+    if is_rebuilt(entry):
+        return Source.REBUILT
+    facts = entry.facts
     turn_origin = facts.get("turnOrigin")
     if turn_origin == "task_notification":
         return Source.TASK_NOTIFICATION
@@ -161,7 +176,8 @@ def _source_by_record(facts: Mapping[str, Any]) -> Source:
     kind = origin.get("kind") if isinstance(origin, Mapping) else None
     if kind == "task-notification":
         return Source.TASK_NOTIFICATION
-    # A plugin as the only mark of a line is the stamp of a compaction, and tells nothing (see is_rebuilt).
+    # A plugin as the only mark of a line is the stamp of a compaction, and tells nothing (see
+    # is_rebuilt).
     return Source.PERSON if kind in _PERSON_ORIGINS | {None, "plugin"} else Source.SYSTEM
 
 
@@ -182,7 +198,8 @@ def prompt_text(content: object) -> str:
 def typed_text(content: object) -> str:
     """A prompt's typed words: its text without what the host marks as pasted or puts in by itself.
 
-    A prompt that is nothing but such a part counts as typed: it stands alone for what the person said.
+    A prompt that is nothing but such a part counts as typed: it stands alone for what the person
+    said.
     """
     texts = [content] if isinstance(content, str) else _texts(content)
     typed = [text for text in texts if not _HOST_BLOCK.fullmatch(text)] or texts
@@ -192,7 +209,7 @@ def typed_text(content: object) -> str:
 
 
 def pasted_parts(text: str) -> tuple[str, ...]:
-    """The parts of a prompt that the host marks as pasted, each with its marks; empty for most prompts."""
+    """The parts of a prompt that the host marks as pasted, each with its marks."""
     if "<pasted_content id=" not in text:
         return ()
     return tuple(match[0] for match in _PASTED.finditer(text))
@@ -225,7 +242,8 @@ def bash_typed(text: str) -> str:
 def is_own_compact(entry: Entry, text: str) -> bool:
     """Whether a `/compact` record is of a command that this product ran.
 
-    Both must hold: the host records our plugin, and the arguments are ours. Either alone can be a person's.
+    Both must hold: the host records our plugin, and the arguments are ours. Either alone can be a
+    person's.
     """
     args = _COMMAND_ARGS.search(text)
     is_worded = args is not None and args[1].strip().startswith(OWN_COMMAND_PREFIX)
