@@ -48,6 +48,14 @@ def test_a_hook_never_installs_and_says_nothing(product: Product) -> None:
     assert product.uv_calls() == []
 
 
+def test_the_bridge_never_installs_and_says_that_it_cannot_answer(product: Product) -> None:
+    done = product.script("bridge", "compact")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "not ready" in done.stderr
+    assert product.uv_calls() == []
+
+
 def test_a_hook_runs_once_the_environment_is_ready(product: Product) -> None:
     product.install()
 
