@@ -56,6 +56,10 @@ class ClaudeSession:
             is_mid_turn=self.is_mid_turn,
         )
 
+    def forget(self) -> None:
+        """Read the transcript anew the next time: another process may have patched rows in place."""
+        self._live = LiveTranscript(self.transcript, self.loads)
+
     def settle(self, offset: int) -> Settled:
         """See `HostPort.settle`."""
         live = self._live
