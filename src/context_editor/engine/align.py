@@ -7,8 +7,15 @@ from context_editor.engine.ports import HostRow
 from context_editor.errors import TranscriptError
 
 
-def aligned(pieces: Sequence[Piece], host_rows: Sequence[HostRow]) -> Mapping[str, int]:
+def aligned(
+    pieces: Sequence[Piece], host_rows: Sequence[HostRow], *, is_lenient: bool = False
+) -> Mapping[str, int]:
     """The place of every stored row among the host's rows, by the stored row's id.
+
+    Args:
+        pieces: What the host's file holds.
+        host_rows: What the host holds.
+        is_lenient: Whether rows that only the host holds are passed over: a repair leaves them out.
 
     Raises:
         TranscriptError: The host holds a row that its file does not, or a content differs: nothing that
@@ -19,11 +26,12 @@ def aligned(pieces: Sequence[Piece], host_rows: Sequence[HostRow]) -> Mapping[st
     unknown: list[int] = []
     for at, row in enumerate(host_rows):
         group = stored.get(row.handle)
-        if group is None or not _is_same(group, row):
+        if group is None or not is_same_row(group, row):
             unknown.append(at)
         else:
             places[row.handle] = at
-    _match_by_content(unknown, host_rows, stored, places)
+    if not is_lenient:
+        _match_by_content(unknown, host_rows, stored, places)
     return places
 
 
@@ -35,7 +43,8 @@ def _by_handle(pieces: Sequence[Piece]) -> dict[str, list[Piece]]:
     return stored
 
 
-def _is_same(group: Sequence[Piece], row: HostRow) -> bool:
+def is_same_row(group: Sequence[Piece], row: HostRow) -> bool:
+    """Whether a stored row and a row of the host hold the same calls, results and first words."""
     calls = tuple(p.call.id for p in group if p.call)
     results = tuple(p.call_id for p in group if p.form is PieceForm.RESULT and p.call_id)
     if calls != row.calls or results != row.results or group[0].role != row.role:
@@ -60,7 +69,11 @@ def _match_by_content(
     for at in unknown:
         row = host_rows[at]
         found = next(
-            (handle for handle in free if _is_same(stored[handle], row) and _says_something(row)),
+            (
+                handle
+                for handle in free
+                if is_same_row(stored[handle], row) and _says_something(row)
+            ),
             None,
         )
         if found is None:

@@ -17,7 +17,7 @@ from context_editor.core.rows import Conversation
 from context_editor.core.sizes.estimate import CountTokens, Ruler
 from context_editor.core.sizes.families import Family, family_of
 from context_editor.core.state import Intent, Planted, SessionState, TurnChoices
-from context_editor.engine import applying, editing, listing, settling
+from context_editor.engine import applying, editing, listing, repairing, settling
 from context_editor.engine.align import aligned
 from context_editor.engine.ports import ApplyAnswer, Clock, HostPort, HostRow, Reading
 from context_editor.engine.view import View, names_of, own_facts, sizes_of
@@ -270,11 +270,47 @@ class Engine:
         state.intent = self._intent(view, readied, made, trigger, started_s, rebuild=rebuild)
         return ApplyAnswer(rows=rows, edits=len(readied.placed))
 
+    def needs_repair(self, held: Sequence[HostRow]) -> bool:
+        """Whether what the host loaded differs from what its file holds, after applies of ours."""
+        with self.folder.changed() as state:
+            self._settle(state, is_final=True)
+            return bool(state.epoch) and repairing.surplus(self._read(state).conversation, held) > 0
+
+    def plan_repair(self, host_rows: Sequence[HostRow]) -> ApplyAnswer:
+        """What the host is to do so that it holds what its file holds; `skip` where nothing is wrong."""
+        started_s = self.clock.measure_s()
+        try:
+            with self.folder.changed() as state:
+                self._settle(state, is_final=True)
+                view = self.view(state)
+                conversation = view.reading.conversation
+                wrong = repairing.surplus(conversation, host_rows)
+                if not wrong:
+                    return ApplyAnswer(
+                        skip="context-editor: the conversation is as its file holds it"
+                    )
+                made = repairing.repair_plan(self._around(view), host_rows)
+                rows = self._host_rows(made, conversation, host_rows, is_lenient=True)
+                intent = self._intent(
+                    view, applying.Readied(), made, "repair", started_s, rebuild=False
+                )
+                words = (
+                    f"context-editor: repaired the resumed conversation: {wrong} row(s) put right"
+                )
+                state.intent = replace(intent, dropped=(), report=words)
+                return ApplyAnswer(rows=rows)
+        except ContextEditorError as error:
+            return ApplyAnswer(skip=f"context-editor: nothing was repaired: {error}")
+
     @staticmethod
     def _host_rows(
-        made: Plan, conversation: Conversation, host_rows: Sequence[HostRow]
+        made: Plan,
+        conversation: Conversation,
+        host_rows: Sequence[HostRow],
+        *,
+        is_lenient: bool = False,
     ) -> tuple[tuple[int, int] | Build, ...]:
-        places = aligned(conversation.pieces, host_rows)
+        places = aligned(conversation.pieces, host_rows, is_lenient=is_lenient)
         rows: list[tuple[int, int] | Build] = []
         for emission in made.emissions:
             if isinstance(emission, Build):

@@ -6,7 +6,7 @@ Standard library only: the prompt and stop hooks read the state without any thir
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
@@ -91,6 +91,8 @@ def _decode_enum(kind: type[Enum], value: Any, where: str) -> Enum:
 
 
 def _decode_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
+    if any(get_origin(kind) is Sequence for kind in kinds):
+        return value  # `core.rows.Json`: any JSON value, as it came
     reasons = []
     for kind in sorted(kinds, key=lambda k: k is float):
         try:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from context_editor.core.consent import consent_warning, refuse_role_labels, refuse_unsaid_quotes
+from context_editor.core.consent import checked, forged_opening
 from context_editor.core.edits import wording
 from context_editor.core.edits.model import Author, Edit, Op, Replacement
 from context_editor.core.edits.requests import EditRequest
@@ -164,7 +164,7 @@ def _admit_collapse(
     )
     contents = " ".join(wording.contents_list(held))
     saved = _gain(covered, ground, ground.sizer.text(size) + ground.sizer.text(contents))
-    warnings = (*_record_warning(text, covered), *_host_warning(covered), *consent_warning(text))
+    warnings = (*_record_warning(text, covered), *_host_warning(covered), *_consent_warnings(text, ground))
     return Admitted(Op.COLLAPSE, covered, text, saved, warnings, ousts=ousts)
 
 
@@ -196,7 +196,7 @@ def _admit_summarize(
         author, row.source, PLACEHOLDER_ID, ground.original_path(result.text), (), text
     )
     saved = _gain_of(ground.sizer.piece(result), ground.sizer.text(words), ground.names.words(row))
-    warnings = (*_short_warning(row, text, ground), *consent_warning(text))
+    warnings = (*_short_warning(row, text, ground), *_consent_warnings(text, ground))
     return Admitted(Op.SUMMARIZE, (row,), text, saved, warnings, ousts=ousts)
 
 
@@ -214,7 +214,7 @@ def _admit_rewrite(
     ousts = _refuse_overlap((row,), ground, author)
     words = wording.rewritten(author, PLACEHOLDER_ID, ground.original_path(row.text), text)
     before, after = ground.sizer.row(row), ground.sizer.text(words)
-    warnings = consent_warning(text)
+    warnings = _consent_warnings(text, ground)
     if not is_gain(before, after):
         warnings = (
             *warnings,
@@ -240,7 +240,7 @@ def _admit_describe(request: EditRequest, ground: Ground, epoch: int | None) -> 
     words = wording.described(what, PLACEHOLDER_ID, ground.original_path(""), (), text, typed)
     before = sum(ground.sizer.piece(p) for p in prompt)
     saved = _gain_of(before, ground.sizer.text(words), ground.names.words(row))
-    return Admitted(Op.DESCRIBE, (row,), text, saved, consent_warning(text), ousts=ousts)
+    return Admitted(Op.DESCRIBE, (row,), text, saved, _consent_warnings(text, ground), ousts=ousts)
 
 
 def described_pieces(row: Row, conversation: Conversation) -> tuple[Piece, ...]:
@@ -297,9 +297,18 @@ def _checked_text(text: str, key: str, ground: Ground) -> str:
     if len(text) > MAX_TEXT_CHARS:
         msg = f"{key} has {len(text)} characters, allowed are {MAX_TEXT_CHARS}: shorten it, the original stays in the archive"
         raise RefusedError(msg)
-    refuse_role_labels(text)
-    refuse_unsaid_quotes(text, ground.person_texts())
+    opening = forged_opening(text)
+    if opening:
+        msg = f"{key} begins with {opening!r}, as words of a person, of the host or of this product do: begin otherwise"
+        raise RefusedError(msg)
+    refusals = checked(text, ground.person_texts()).refusals
+    if refusals:
+        raise RefusedError("; ".join(refusals))
     return text
+
+
+def _consent_warnings(text: str, ground: Ground) -> tuple[str, ...]:
+    return checked(text, ground.person_texts()).warnings
 
 
 def _refuse_person_rows(rows: Sequence[Row], names: Names) -> None:
