@@ -48,6 +48,34 @@ def test_a_hook_never_installs_and_says_nothing(product: Product) -> None:
     assert product.uv_calls() == []
 
 
+@pytest.mark.parametrize(
+    ("tool", "allowed"),
+    [
+        ({"tool_name": "mcp__plugin_context-editor_editor__context_list"}, True),
+        ({"tool_name": "Read", "tool_input": {"file_path": "/x"}}, False),
+        (
+            {
+                "tool_name": "Read",
+                "tool_input": {"file_path": '"tool_name":"mcp__plugin_context-editor_editor__x"'},
+            },
+            False,
+        ),
+    ],
+    ids=["own", "other", "other-that-quotes-our-name"],
+)
+def test_until_the_environment_is_ready_only_our_own_tools_are_allowed(
+    product: Product, tool: dict[str, object], *, allowed: bool
+) -> None:
+    """What they do then is to say how the install goes; a refusal would hide that."""
+    process = product.start([str(product.root / "bin" / "context-editor"), "hook", "pre-tool-use"])
+
+    told, complaints = process.communicate(json.dumps(tool, separators=(",", ":")).encode())
+
+    assert (process.returncode, complaints) == (0, b"")
+    assert (b'"permissionDecision":"allow"' in told) is allowed
+    assert allowed or told == b""
+
+
 def test_the_bridge_never_installs_and_says_that_it_cannot_answer(product: Product) -> None:
     done = product.script("bridge", "compact")
 
