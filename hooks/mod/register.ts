@@ -23,8 +23,8 @@ const quietly = async ($: EngineInterface, call: Promise<unknown>): Promise<void
 
 /** Says to the engine that this process hears the host's events, and what the host knows of the window. */
 const greeted = async ($: EngineInterface): Promise<void> => {
-  const usage = await $.session.usage()
-  const answer = await asked($, 'hello', { usage })
+  const [usage, messages] = await Promise.all([$.session.usage(), $.session.messages()])
+  const answer = await asked($, 'hello', { usage, rows: glimpses(messages) })
   const notice = answer['notice']
 
   if (typeof notice === 'string' && notice !== '') {
@@ -85,7 +85,11 @@ export const register: Register = on => {
     if (e.agentId !== undefined || !isOurs) {
       return next(e)
     }
-    const answer = await asked($, 'compact', { trigger: e.trigger, rows: glimpses(e.messages) })
+    const answer = await asked($, 'compact', {
+      trigger: e.trigger,
+      instructions: e.instructions ?? '',
+      rows: glimpses(e.messages),
+    })
     const skip = answer['skip']
 
     if (typeof skip === 'string' && skip !== '') {

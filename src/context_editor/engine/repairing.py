@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from context_editor.core.apply.plan import Changes, Plan, Surroundings
 from context_editor.core.apply.walk import StoredRow, copied, emitted, stored_rows
 from context_editor.core.rows import Conversation, Piece, PieceForm
+from context_editor.core.state import Planted
 from context_editor.engine.align import is_same_row
 from context_editor.engine.ports import HostRow
+from context_editor.engine.settling import stored_groups
 
 Shape: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
 """Who speaks in a row, its calls, and the results that it holds."""
@@ -30,6 +33,25 @@ def _shape(pieces: Sequence[Piece]) -> Shape:
         pieces[0].role,
         tuple(p.call.id for p in pieces if p.call),
         tuple(p.call_id for p in pieces if p.form is PieceForm.RESULT and p.call_id),
+    )
+
+
+def known_again(
+    planted: Sequence[Planted], conversation: Conversation, host_rows: Sequence[HostRow]
+) -> tuple[HostRow, ...]:
+    """The host's rows under the ids that the file has for them now.
+
+    A resume may load a row that an apply kept from its place in front of the apply, under its old id:
+    it is the same row, and need not be built anew.
+    """
+    groups = stored_groups(conversation)
+    now = {one.kept: group[0] for one, group in zip(planted, groups, strict=False) if one.kept}
+    held = {row.handle for row in host_rows}
+    return tuple(
+        replace(row, handle=now[row.handle])
+        if row.handle in now and now[row.handle] not in held
+        else row
+        for row in host_rows
     )
 
 

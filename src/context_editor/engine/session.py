@@ -289,8 +289,10 @@ class Engine:
                     return ApplyAnswer(
                         skip="context-editor: the conversation is as its file holds it"
                     )
-                made = repairing.repair_plan(self._around(view), host_rows)
-                rows = self._host_rows(made, conversation, host_rows, is_lenient=True)
+                last = self.folder.path / f"applies/{state.epoch - 1}.json"
+                held = repairing.known_again(_planted_in(last), conversation, host_rows)
+                made = repairing.repair_plan(self._around(view), held)
+                rows = self._host_rows(made, conversation, held, is_lenient=True)
                 intent = self._intent(
                     view, applying.Readied(), made, "repair", started_s, rebuild=False
                 )
@@ -401,24 +403,18 @@ class Engine:
             state.intent = None
             state.report = NOT_TAKEN
             return state.report
-        found = settling.matched(self._planted(intent), self._read(state).conversation)
+        found = settling.matched(
+            _planted_in(self.folder.path / intent.planted), self._read(state).conversation
+        )
         settling.take_in(state, intent, found)
-        state.report = self._numbered_report(state, intent)
+        words = self._numbered_report(state, intent)
+        state.report = "\n".join(filter(None, (state.report, words)))
         settling.log_apply(self.folder, state, intent, settled, found.reason, self.clock.stamp())
         settling.prune_applies(self.folder.path / "applies", state.epoch - APPLIES_KEPT)
-        return state.report
+        return words
 
     def _read(self, state: SessionState) -> Reading:
         return self.host.read(own_facts(state, self.host.own_tool))
-
-    def _planted(self, intent: Intent) -> tuple[Planted, ...]:
-        path = self.folder.path / intent.planted
-        try:
-            document = json.loads(path.read_bytes())
-        except (OSError, ValueError) as error:
-            msg = f"the list of emitted rows {path} cannot be read: {error}"
-            raise TranscriptError(msg) from error
-        return codec.decoded(tuple[Planted, ...], document["planted"])
 
     def _numbered_report(self, state: SessionState, intent: Intent) -> str:
         """The report with the rows' numbers as they are now."""
@@ -446,3 +442,17 @@ class Engine:
             if lines:
                 state.service.append(text_print("\n".join(lines)))
             return lines
+
+
+def _planted_in(path: Path) -> tuple[Planted, ...]:
+    """The rows that an apply emitted, as its list says.
+
+    Raises:
+        TranscriptError: The list cannot be read.
+    """
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        msg = f"the list of emitted rows {path} cannot be read: {error}"
+        raise TranscriptError(msg) from error
+    return codec.decoded(tuple[Planted, ...], document["planted"])

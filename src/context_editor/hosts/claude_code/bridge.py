@@ -20,6 +20,9 @@ Event: TypeAlias = Callable[[Engine, Mapping[str, Any]], Answer]
 APPLY_COMMAND: Final = "context-editor: apply {count} edit(s)"
 """The arguments of the `/compact` that carries an apply out (contract)."""
 
+REPAIR_COMMAND: Final = "context-editor: repair the resumed conversation"
+"""The arguments of the `/compact` that carries a repair out (contract)."""
+
 
 def main(event: str) -> int:
     """Answer one event on standard output.
@@ -54,7 +57,9 @@ def _hello(engine: Engine, given: Mapping[str, Any]) -> Answer:
     presence.say_hello(data_folder(), host_pid(), facts)
     if not engine.folder.state_path.exists():
         return {}
-    return {"notice": engine.confirm(is_final=True)}
+    notice = engine.confirm(is_final=True)
+    held = [_host_row(row) for row in given.get("rows", ())]
+    return {"notice": notice, "repair": REPAIR_COMMAND if held and engine.needs_repair(held) else ""}
 
 
 def _turn_end(engine: Engine, given: Mapping[str, Any]) -> Answer:
@@ -65,6 +70,8 @@ def _turn_end(engine: Engine, given: Mapping[str, Any]) -> Answer:
 
 def _compact(engine: Engine, given: Mapping[str, Any]) -> Answer:
     rows = [_host_row(row) for row in given["rows"]]
+    if str(given.get("instructions", "")).startswith(REPAIR_COMMAND):
+        return _wire(engine.plan_repair(rows))
     return _wire(engine.plan_apply(rows, str(given.get("trigger", "manual"))))
 
 
