@@ -1,0 +1,168 @@
+"""Reads that say nothing any more that the disk or a later row does not say (rules G3 to G5)."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from context_editor.core.candidates.facts import DiskFacts
+from context_editor.core.candidates.finished import SAME_CALL_CHARS, TO_THE_END, Finished
+from context_editor.core.candidates.texts import TextMemory
+from context_editor.core.rows import Row
+
+COMPARED_READS: Final = 100
+"""How many of the newest ranges of one file an earlier read is compared with.
+
+It keeps a file that was read thousands of times, each time elsewhere, from taking quadratic time.
+"""
+
+ANY_TOOL_CHARS: Final = 2_000
+"""From this length on an equal output is a duplicate whatever gave it, in characters (rule G5)."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the rows of a conversation show about its files.
+
+    Attributes:
+        reads: Successful reads and their places, by file, oldest first.
+        changed: The place and row of the newest change, by file.
+        files: The file of each read, by the read's place.
+    """
+
+    reads: Mapping[str, Sequence[tuple[int, Finished]]]
+    changed: Mapping[str, tuple[int, Row]]
+    files: Mapping[int, str]
+
+
+def evidence(calls: Iterable[Finished], disk: DiskFacts) -> Evidence:
+    """What finished calls show about files.
+
+    Rows that were replaced no longer show what they held, only what they did.
+    """
+    reads: dict[str, list[tuple[int, Finished]]] = {}
+    changed: dict[str, tuple[int, Row]] = {}
+    files: dict[int, str] = {}
+    for at, one in enumerate(calls):
+        if one.is_read and one.name is not None:
+            files[at] = file = disk.identity(one.name)
+            reads.setdefault(file, []).append((at, one))
+        elif one.is_change and one.name is not None:
+            changed[disk.identity(one.name)] = (at, one.row)
+    return Evidence(reads, changed, files)
+
+
+# --- stale: the file was changed after the read ---------------------------------------------------
+
+
+def stale_reads(found: Evidence, disk: DiskFacts, memory: TextMemory) -> dict[str, Row | None]:
+    """The row that changed a file last, by the anchor of each earlier read of it (rule G3).
+
+    None where something outside the session changed the file.
+    """
+    stale: dict[str, Row | None] = {}
+    for file, reads in found.reads.items():
+        changed_at, by = found.changed.get(file, (-1, None))
+        for at, read in reads:
+            if changed_at > at:
+                stale[read.row.anchor] = by
+            elif file in disk.contents and _differs_on_disk(read, disk.contents[file], memory):
+                stale[read.row.anchor] = None
+    return stale
+
+
+def _differs_on_disk(read: Finished, content: str, memory: TextMemory) -> bool:
+    """Whether the lines that were read stand in the file no more."""
+    if not read.lines.first:
+        return False
+    return not memory.stands_in(read.result.text, content, to_the_end=read.end == TO_THE_END)
+
+
+# --- superseded: a later read covers it and says something else -----------------------------------
+
+
+def superseded_reads(found: Evidence, memory: TextMemory) -> dict[str, Row]:
+    """The later read that covers an earlier one with other content, by the earlier's anchor (G4).
+
+    Compared is the newest read that covers it: what the file holds now is what counts.
+    """
+    superseded: dict[str, Row] = {}
+    for reads in found.reads.values():
+        newest: list[Finished] = []
+        for _, read in reversed(reads) if len(reads) > 1 else ():
+            if not read.lines.first:
+                continue
+            covering = next((later for later in newest if _covers(later, read)), None)
+            if covering is None:
+                newest = [*newest[-COMPARED_READS + 1 :], read]
+            elif not _says_the_same(covering, read, memory):
+                superseded[read.row.anchor] = covering.row
+    return superseded
+
+
+def _covers(later: Finished, earlier: Finished) -> bool:
+    return later.start <= earlier.lines.first and earlier.lines.last <= later.end
+
+
+def _says_the_same(later: Finished, earlier: Finished, memory: TextMemory) -> bool:
+    if later.lines == earlier.lines:
+        return memory.print(later.result.text) == memory.print(earlier.result.text)
+    skipped = earlier.lines.first - later.lines.first
+    return skipped >= 0 and memory.is_within(earlier.result.text, later.result.text, skipped)
+
+
+# --- duplicate: the same output stands again further on -------------------------------------------
+
+
+def duplicates(
+    calls: Sequence[Finished], found: Evidence, leaving: Collection[str]
+) -> dict[str, Row]:
+    """The newest row with the same output, by the anchor of every earlier one (rule G5).
+
+    Args:
+        calls: All finished calls, oldest first.
+        found: What they show about files.
+        leaving: Anchors of rows that an edit is queued for; none of them is the copy that stays.
+    """
+    newest: dict[object, list[Finished]] = {}
+    earlier: dict[str, Row] = {}
+    for at in range(len(calls) - 1, -1, -1):
+        one = calls[at]
+        if one.print is None:
+            continue
+        keys = _keys(one, found.files.get(at, ""))
+        newer = _newer(one, keys, newest)
+        if newer is not None:
+            earlier[one.row.anchor] = newer
+        elif one.row.anchor not in leaving:
+            for key in keys:
+                newest.setdefault(key, []).append(one)
+    return earlier
+
+
+class _SameCall(NamedTuple):
+    """A key under which only the output of one and the same call counts as equal."""
+
+    tool: str
+    print: int | None
+
+
+def _keys(one: Finished, file: str) -> list[object]:
+    """What makes this output equal to another."""
+    keys: list[object] = []
+    if one.lines.first:
+        keys.append((file, one.lines, one.print))
+    if len(one.result.text) >= ANY_TOOL_CHARS:
+        keys.append(one.print)
+    elif len(one.result.text) >= SAME_CALL_CHARS:
+        keys.append(_SameCall(one.call.name, one.print))
+    return keys
+
+
+def _newer(
+    one: Finished, keys: Iterable[object], newest: Mapping[object, Sequence[Finished]]
+) -> Row | None:
+    for key in keys:
+        for copy in newest.get(key, ()):
+            if not isinstance(key, _SameCall) or copy.call.input == one.call.input:
+                return copy.row
+    return None

@@ -1,0 +1,33 @@
+"""Which rows hold output that the same call brings again (rule A6)."""
+
+from context_editor.core.candidates.calls import READ, path_name
+from context_editor.core.candidates.facts import DiskFacts, FileFact, paths_named
+from context_editor.core.edits.admit import REPRODUCIBLE_TOOLS
+from context_editor.core.rows import Conversation, Row, RowKind
+
+__all__ = ["DiskFacts", "FileFact", "paths_named", "reproducible"]
+
+
+def reproducible(conversation: Conversation, facts: DiskFacts) -> frozenset[str]:
+    """Anchors of the Read, Grep and Glob pairs whose output can be had again.
+
+    Not one that names a file outside the project, in a temp folder, or gone; and not one of which
+    nothing was gathered. A search that names no path searches the project.
+    """
+    return frozenset(
+        row.anchor
+        for row in conversation.rows
+        if row.kind is RowKind.TOOL
+        and row.call is not None
+        and row.call.name in REPRODUCIBLE_TOOLS
+        and row.result is not None
+        and _can_be_had_again(row, facts)
+    )
+
+
+def _can_be_had_again(row: Row, facts: DiskFacts) -> bool:
+    name = path_name(row)
+    if name is None:
+        return row.call is not None and row.call.name != READ
+    fact = facts.files.get(name)
+    return fact is not None and fact.exists and fact.is_lasting

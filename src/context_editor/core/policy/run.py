@@ -1,0 +1,262 @@
+"""One pass of the retention policy: what goes, until the target is reached (rules L1 to L9)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from context_editor.core.edits.model import Edit
+from context_editor.core.policy import digesting
+from context_editor.core.policy.batches import (
+    LeftBatch,
+    PlannedBatch,
+    digest_batch,
+    drop_batch,
+    in_batches,
+    pointer_batch,
+)
+from context_editor.core.policy.candidates import PolicyGround, PolicyRow, Step, policy_rows
+from context_editor.core.policy.citations import HEAD, Cited, all_sources, index_text
+from context_editor.core.policy.digesting import ForeignDigest
+from context_editor.core.policy.gate import Fill, PolicyMemory, Situation, not_now
+from context_editor.core.policy.preserved import is_result, newest_results
+from context_editor.core.policy.settings import LEAST_KEPT_RESULTS, PolicySettings
+from context_editor.core.rows import Row
+from context_editor.core.specifics import LINE_SHARE
+
+LOWERING_STEPS: Final = 9
+"""How often at most the number of kept results is lowered: from 12 to 3 one by one."""
+
+NO_GAIN: Final = "its digest would be no smaller than itself"
+TOO_SPECIFIC: Final = "it is mostly specifics: a digest with all of them would be a worse copy"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A pass that is asked for.
+
+    Attributes:
+        ground: What the policy decides on.
+        settings: Its parameters.
+        fill: How full the context is.
+        situation: When it is asked for.
+        foreign: Asks a model for a digest; never used at the host's moment.
+        memory: What is remembered of earlier passes.
+        target: The share to come down to; None for the setting.
+        running_response: While a turn runs, the answer that must stay whole; None at a turn's end.
+    """
+
+    ground: PolicyGround
+    settings: PolicySettings
+    fill: Fill
+    situation: Situation
+    foreign: ForeignDigest | None = None
+    memory: PolicyMemory = field(default_factory=PolicyMemory)
+    target: float | None = None
+    running_response: str | None = None
+
+    @property
+    def target_ratio(self) -> float:
+        """The share to come down to."""
+        return self.settings.offload_target_token_ratio if self.target is None else self.target
+
+    @property
+    def is_host_moment(self) -> bool:
+        """Whether the host is about to compact by itself."""
+        return self.situation.moment == "host"
+
+
+@dataclass(frozen=True)
+class CitationIndex:
+    """The index row that a pass leaves (rule L7).
+
+    Attributes:
+        text: Its text.
+        behind: The anchor of the row that it stands behind: the newest one that the pass digested.
+        sources: Every source that it lists.
+    """
+
+    text: str
+    behind: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a pass does.
+
+    Attributes:
+        before: How full the context is.
+        after: How full it is once the pass is applied.
+        target: The share that it was to come down to.
+        kept_results: How many of the newest results it leaves whole.
+        kept_setting: How many it was to leave whole.
+        batches: What goes, in order.
+        left: Batches that it tried and left as they are.
+        index: The index row; None where nothing that goes has a source.
+        not_now: Why nothing was tried; empty where it was.
+        is_below_trigger: Whether the host need not compact any more.
+    """
+
+    before: Fill
+    after: Fill
+    target: float
+    kept_results: int
+    kept_setting: int
+    batches: tuple[PlannedBatch, ...] = ()
+    left: tuple[LeftBatch, ...] = ()
+    index: CitationIndex | None = None
+    not_now: str = ""
+    is_below_trigger: bool = False
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """Every edit, in order of the batches; ids are empty until they are queued."""
+        return tuple(edit for batch in self.batches for edit in batch.edits)
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the target is reached."""
+        return self.before.max_tokens > 0 and self.after.is_at_most(self.target)
+
+    @property
+    def saved_tokens(self) -> int:
+        """What every later request is spared, the index row counted."""
+        return self.before.tokens - self.after.tokens
+
+
+def run(request: Request) -> Outcome:
+    """What a pass does now. It decides only; nothing is archived or changed by it.
+
+    At the host's moment, where what may go does not suffice, the number of newest results that stay
+    whole is lowered step by step, never below `LEAST_KEPT_RESULTS`.
+    """
+    settings = request.settings
+    kept = settings.kept_results
+    reason = not_now(request.fill, settings, request.situation, request.memory)
+    idle = Outcome(request.fill, request.fill, request.target_ratio, kept, kept, not_now=reason)
+    if reason or idle.is_reached:
+        return _rated(idle, settings)
+    walker = _Walker(request)
+    outcome = walker.walked(kept)
+    for fewer in _lower(kept) if request.is_host_moment else ():
+        if outcome.is_reached:
+            break
+        outcome = walker.walked(fewer)
+    return _rated(outcome, settings)
+
+
+def _rated(outcome: Outcome, settings: PolicySettings) -> Outcome:
+    limit = settings.offload_trigger_token_ratio * outcome.after.max_tokens
+    return replace(outcome, is_below_trigger=outcome.after.tokens < limit)
+
+
+def _lower(kept: int) -> list[int]:
+    """Fewer results to keep, step by step, `LEAST_KEPT_RESULTS` last."""
+    step = max(1, -(-(kept - LEAST_KEPT_RESULTS) // LOWERING_STEPS))
+    lowered = list(range(kept - step, LEAST_KEPT_RESULTS, -step))
+    return [*lowered, LEAST_KEPT_RESULTS] if kept > LEAST_KEPT_RESULTS else []
+
+
+class _Walker:
+    """Walks through batches for one number of kept results after the other."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._rows = [
+            row
+            for row in policy_rows(request.ground, LEAST_KEPT_RESULTS)
+            if not _is_running(row.row, request.running_response)
+        ]
+        self._digests: dict[tuple[str, ...], str] = {}
+
+    def walked(self, kept: int) -> Outcome:
+        """What goes while so many of the newest results stay whole."""
+        request = self._request
+        newest = newest_results(request.ground.conversation, kept)
+        rows = [row for row in self._rows if row.row.anchor not in newest]
+        limit = request.target_ratio * request.fill.max_tokens
+        tokens = request.fill.tokens
+        planned: list[PlannedBatch] = []
+        left: list[LeftBatch] = []
+        indexed: list[Cited] = []
+        for members in in_batches(rows):
+            if tokens <= limit:
+                break
+            batch = self._batch(members)
+            if isinstance(batch, LeftBatch):
+                left.append(batch)
+                continue
+            cited = self._indexed(batch)
+            tokens -= batch.saved_tokens - self._index_tokens(cited, is_first=not indexed)
+            planned.append(batch)
+            indexed += cited
+        return Outcome(
+            request.fill,
+            Fill(tokens, request.fill.max_tokens),
+            request.target_ratio,
+            kept,
+            request.settings.kept_results,
+            tuple(planned),
+            tuple(left),
+            self._index(indexed, planned),
+        )
+
+    def _batch(self, members: Sequence[PolicyRow]) -> PlannedBatch | LeftBatch:
+        ground = self._request.ground.ground
+        rows = tuple(member.row for member in members)
+        if members[0].step is Step.POINTER:
+            batch = pointer_batch(members, ground)
+        elif not self._request.settings.prefer_compact_over_drop:
+            batch = drop_batch(rows, ground)
+        else:
+            digest = self._digest(rows)
+            if not digest and not self._request.is_host_moment:
+                return LeftBatch(rows, TOO_SPECIFIC)
+            batch = digest_batch(rows, digest, ground) if digest else drop_batch(rows, ground)
+        cost = self._index_tokens(self._indexed(batch), is_first=False)
+        return batch if batch.saved_tokens > cost else LeftBatch(rows, NO_GAIN)
+
+    def _digest(self, rows: tuple[Row, ...]) -> str:
+        key = tuple(row.anchor for row in rows)
+        if key not in self._digests:
+            foreign = None if self._request.is_host_moment else self._request.foreign
+            self._digests[key] = digesting.digest_of(rows, foreign)
+        return self._digests[key]
+
+    def _indexed(self, batch: PlannedBatch) -> list[Cited]:
+        """The rows of a batch that the index lists: those with sources, while an index is kept.
+
+        Where a batch goes without a digest because it is little else than sources, its archive
+        record lists them instead.
+        """
+        if not self._request.settings.keep_all_citations_index:
+            return []
+        cited = [one for one in batch.cited if one.sources]
+        size = self._index_tokens(cited, is_first=False)
+        is_too_long = batch.kind == "drop" and size > LINE_SHARE * batch.original_tokens
+        return [] if is_too_long else cited
+
+    def _index_tokens(self, cited: Sequence[Cited], *, is_first: bool) -> int:
+        sizer = self._request.ground.ground.sizer
+        head = sizer.text(HEAD) if cited and is_first else 0
+        return head + sum(sizer.text(one.line) for one in cited)
+
+    def _index(
+        self, indexed: Sequence[Cited], planned: Sequence[PlannedBatch]
+    ) -> CitationIndex | None:
+        text = index_text(indexed)
+        if not text:
+            return None
+        digests = [b.rows[0] for b in planned if b.kind == "digest"]
+        rows = digests or [one.row for one in indexed]
+        last = max(rows, key=lambda row: row.positions[0])
+        return CitationIndex(text, last.anchor, all_sources(indexed))
+
+
+def _is_running(row: Row, response: str | None) -> bool:
+    return response is not None and row.pieces[0].response == response
+
+
+def tool_calls(ground: PolicyGround) -> int:
+    """Tool calls in the conversation, this product's own left out."""
+    return sum(map(is_result, ground.conversation.rows))

@@ -1,0 +1,187 @@
+"""How often compressed content was read again, and what the header says (rules F1, F2, J7)."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from context_editor.core.candidates.calls import CHANGING_TOOLS, READ, path_name
+from context_editor.core.candidates.facts import DiskFacts, FileFact
+from context_editor.core.candidates.targets import file_of, target_of
+from context_editor.core.edits.model import Op, Replacement
+from context_editor.core.rows import Conversation, Row, RowKind
+from context_editor.core.sizes.wording import format_tokens
+
+WARNED_REREADS: Final = 3
+WARNED_SHARE: Final = 0.2
+"""From this many rereads, and this many for one replacement, on the header warns (rule F2)."""
+
+OLD_OPENING: Final = "[context-editor] you read "
+"""How a replacement of the old form begins (rule J7); nothing is recorded of these."""
+
+_PART_MARK: Final = ".part"
+"""Stands in the names of the parts of a large original, behind what is the same in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Compressed:
+    """Something that was replaced.
+
+    Attributes:
+        turn: The turn after which it was applied.
+        at: The place of the row where it stands; -1 when it stands nowhere.
+        since_s: When its original was read, in seconds since the epoch; 0 when unknown.
+    """
+
+    turn: int
+    at: int
+    since_s: float = 0.0
+
+
+def rereads(
+    conversation: Conversation,
+    replacements: Mapping[str, Replacement],
+    disk: DiskFacts,
+    known: Collection[str] = (),
+) -> tuple[str, ...]:
+    """Tool call ids of the reads of compressed content, oldest first; each counts once for ever.
+
+    A call counts when it reads what a replacement replaced, or opens an archived original, in a
+    later turn than the one that the replacement was applied after, and the file was not changed in
+    between. What a restore brought back is not compressed any more.
+
+    Args:
+        conversation: The conversation as it is.
+        replacements: Every replacement so far, by id.
+        disk: The disk facts, for the identity of files.
+        known: Call ids that were counted earlier; they stay counted when their rows are gone.
+    """
+    compressed = _compressed(conversation, replacements, disk)
+    changed: dict[str, int] = {}
+    found = list(known)
+    seen = set(known)
+    for at, row in enumerate(conversation.rows):
+        if row.kind is not RowKind.TOOL or row.call is None:
+            continue
+        _note_change(row, at, disk, changed)
+        if row.call.id not in seen and _is_reread(row, compressed, changed, disk):
+            seen.add(row.call.id)
+            found.append(row.call.id)
+    return tuple(found)
+
+
+def _compressed(
+    conversation: Conversation, replacements: Mapping[str, Replacement], disk: DiskFacts
+) -> dict[str, list[_Compressed]]:
+    """What was replaced, by the key of what reads it."""
+    places = {row.anchor: at for at, row in enumerate(conversation.rows)}
+    found: dict[str, list[_Compressed]] = {}
+    for replacement in replacements.values():
+        if _is_restored(replacement, replacements):
+            continue
+        at = min((places[a] for a in replacement.anchors if a in places), default=-1)
+        since_s = conversation.rows[at].pieces[0].position_s if at >= 0 else 0.0
+        for target in replacement.targets:
+            found.setdefault(target, []).append(_Compressed(replacement.turn, at, since_s))
+        for path in (replacement.original, *replacement.media):
+            found.setdefault(_archive_key(path), []).append(_Compressed(replacement.turn, at))
+    for at, row in _old_forms(conversation):
+        one = _Compressed(row.turn, at, row.pieces[0].position_s)
+        found.setdefault(target_of(row, disk), []).append(one)
+    found.pop("", None)
+    return found
+
+
+def _is_restored(replacement: Replacement, replacements: Mapping[str, Replacement]) -> bool:
+    if replacement.op is Op.RESTORE:
+        return True
+    absorber = replacements.get(replacement.absorbed_by)
+    return absorber is not None and absorber.op is Op.RESTORE
+
+
+def _old_forms(conversation: Conversation) -> Iterable[tuple[int, Row]]:
+    return (
+        (at, row)
+        for at, row in enumerate(conversation.rows)
+        if row.kind is RowKind.TOOL and row.replacement is None and row.text.startswith(OLD_OPENING)
+    )
+
+
+def _archive_key(path: str) -> str:
+    """The key of an archived original: the same for all of its parts."""
+    folder, slash, name = path.rpartition("/")
+    return f"archive:{folder}{slash}{name.split(_PART_MARK)[0]}" if path else ""
+
+
+def _note_change(row: Row, at: int, disk: DiskFacts, changed: dict[str, int]) -> None:
+    name = path_name(row)
+    result = row.result
+    is_change = row.call is not None and row.call.name in CHANGING_TOOLS
+    if is_change and name and result is not None and not result.is_error:
+        changed[disk.identity(name)] = at
+
+
+def _is_reread(
+    row: Row,
+    compressed: Mapping[str, list[_Compressed]],
+    changed: Mapping[str, int],
+    disk: DiskFacts,
+) -> bool:
+    target = target_of(row, disk)
+    file = file_of(target)
+    is_original = _is_later(row, compressed.get(_archive_key(file), ())) if file else False
+    return is_original or _is_later(
+        row,
+        (
+            one
+            for one in compressed.get(target, ())
+            if not file or not _was_changed(row, one, changed.get(file, -1), disk)
+        ),
+    )
+
+
+def _is_later(row: Row, replaced: Iterable[_Compressed]) -> bool:
+    return any(row.turn > one.turn for one in replaced)
+
+
+def _was_changed(row: Row, one: _Compressed, changed_at: int, disk: DiskFacts) -> bool:
+    """Whether the file was changed between the original read and this one, here or on disk."""
+    if changed_at > one.at >= 0 or (one.at < 0 <= changed_at):
+        return True
+    name = path_name(row) if row.call is not None and row.call.name == READ else None
+    fact: FileFact | None = disk.files.get(name) if name else None
+    return fact is not None and 0 < one.since_s < fact.modified_s < row.pieces[-1].position_s
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What all edits together did.
+
+    Attributes:
+        edits: Edits applied so far.
+        saved_tokens: What every request is spared by them.
+        rereads: Rereads of compressed content.
+        replacements: Replacements made so far.
+    """
+
+    edits: int
+    saved_tokens: int
+    rereads: int
+    replacements: int
+
+    @property
+    def is_over_compressed(self) -> bool:
+        """Whether so much was read again that less should be compressed (rule F2)."""
+        if self.rereads < WARNED_REREADS:
+            return False
+        return self.rereads >= WARNED_SHARE * self.replacements
+
+    def words(self, *, approx: bool = False) -> str:
+        """The header's figures: `5 edit(s), 61.0k saved, 1 reread(s) of compressed content`."""
+        saved = format_tokens(self.saved_tokens, approx=approx)
+        figures = (
+            f"{self.edits} edit(s), {saved} saved, {self.rereads} reread(s) of compressed content"
+        )
+        warning = (
+            ": what you still need is being compressed; keep more of it, or write fuller texts"
+        )
+        return f"{figures}{warning}" if self.is_over_compressed else figures
