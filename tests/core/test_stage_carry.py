@@ -140,3 +140,14 @@ def test_moves_are_worked_out_from_the_edits_and_from_what_stands() -> None:
         restored={"t:c": ("u:r1", "t:r2")},
         slot="u:new",
     )
+
+
+def test_b10_a_mark_stays_on_its_own_row_when_a_row_of_the_same_words_in_front_goes() -> None:
+    session = Session(conversation(person("go"), text("same"), text("same"), text("same")))
+    session.tag(adding("pin", 3))
+
+    done = applied(session.talk, (2, 2))
+    session.work = after_apply(session.work, done.conversation, done.moves).work
+    session.talk = done.conversation
+
+    assert session.flagged("[pin]") == [3]
