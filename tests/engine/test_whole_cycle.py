@@ -41,7 +41,11 @@ turns = st.lists(
     max_size=4,
 )
 picks = st.lists(
-    st.tuples(st.sampled_from(["collapse", "summarize", "rewrite", "describe", "restore"]), st.integers(0, 60), st.integers(0, 8)),
+    st.tuples(
+        st.sampled_from(["collapse", "summarize", "rewrite", "describe", "restore"]),
+        st.integers(0, 60),
+        st.integers(0, 8),
+    ),
     max_size=8,
 )
 
@@ -52,8 +56,15 @@ def build(shape: list[tuple[bool, list[tuple[bool, bool, int, str, bool]]]]) -> 
         host.prompt(f"prompt {number}", media=(IMAGE,) if has_image else ())
         host.attach("skill_listing", f"skills of {number}")
         for at, (thinking, text, calls, rider, own) in enumerate(answers):
-            results = [("Read", f"f{number}-{at}-{n}.py", f"{number}.{at}.{n} {LONG}") for n in range(calls)]
-            host.answer(f"text {number}.{at} {LONG}" if text or not calls else "", results, thinking=thinking)
+            results = [
+                ("Read", f"f{number}-{at}-{n}.py", f"{number}.{at}.{n} {LONG}")
+                for n in range(calls)
+            ]
+            host.answer(
+                f"text {number}.{at} {LONG}" if text or not calls else "",
+                results,
+                thinking=thinking,
+            )
             if rider:
                 typed = f"do not push {number}.{at}" if rider == "queued_command" else None
                 host.attach(rider, f"{rider} {number}.{at}: {typed or 'words'}", typed)
@@ -138,6 +149,7 @@ def test_scenario_22_any_edits_leave_legal_pairs_and_every_person_word(
 
 def assert_thinking(before: list[Piece], after: list[Piece]) -> None:
     """No thinking stands behind the first difference (rule C22)."""
+
     def what(piece: Piece) -> tuple[object, ...]:
         return (piece.form, piece.text, piece.call, piece.call_id, piece.label, len(piece.media))
 

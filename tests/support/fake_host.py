@@ -29,6 +29,7 @@ class FakeHost:
     pieces: list[Piece] = field(default_factory=list)
     pending: str | None = None
     turn: int = 0
+    copied_from: str = ""
     _ids: count[int] = field(default_factory=count)
     _applied: int = 0
 
@@ -39,6 +40,9 @@ class FakeHost:
     def read(self, own: OwnFacts) -> Reading:
         facts = replace(own, pending_response=self.pending)
         return Reading(assemble(self.pieces, facts, 0, self.turn), size=self._applied)
+
+    def origin(self, candidates: Sequence[str]) -> str:
+        return self.copied_from if self.copied_from in candidates else ""
 
     def settle(self, offset: int) -> Settled:
         return Settled(is_found=self._applied > offset, is_resumable=True, how="in memory")
@@ -162,7 +166,9 @@ def assert_joinable(pieces: Sequence[Piece]) -> None:
             open_calls.discard(piece.call_id)
         if piece.form is PieceForm.PROMPT:
             assert not open_calls
-        current = piece.response if piece.response is not None else (current if open_calls else None)
+        current = (
+            piece.response if piece.response is not None else (current if open_calls else None)
+        )
 
 
 def _host_row(row: Sequence[Piece]) -> HostRow:

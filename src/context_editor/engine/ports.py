@@ -22,7 +22,6 @@ class Reading:
         size: Bytes of it that were read.
         boundaries: How many times the conversation was begun anew in this file.
         cwd: The folder that the session works in; empty when unknown.
-        forked_from: The session that this one was copied from; empty for an original.
         is_mid_turn: Whether an answer is being written, or a tool is running, now.
     """
 
@@ -32,7 +31,6 @@ class Reading:
     size: int = 0
     boundaries: int = 0
     cwd: str = ""
-    forked_from: str = ""
     is_mid_turn: bool = False
 
 
@@ -102,6 +100,9 @@ class HostPort(Protocol):
         Raises:
             TranscriptError: The host's file cannot be read.
         """
+
+    def origin(self, candidates: Sequence[str]) -> str:
+        """Which of these sessions this one was copied from; empty when it is none's copy."""
 
     def settle(self, offset: int) -> Settled:
         """Look for a new conversation behind `offset` bytes of the host's file, and make a resume show it."""

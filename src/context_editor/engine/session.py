@@ -1,8 +1,9 @@
 """The use cases of one session: list, edit, apply, confirm, and what a prompt is told."""
 
 import json
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +28,8 @@ from context_editor.store.archive import Archive
 from context_editor.store.disk import gathered
 from context_editor.store.files import replace_file
 from context_editor.store.session import SessionFolder
+
+log = logging.getLogger(__name__)
 
 INTENT_GRACE_S: Final = 20.0
 """How long an apply may take to reach the host's file before it counts as not done, in seconds.
@@ -92,11 +95,13 @@ class Engine:
     apply_mode: str = ""
     count: CountTokens | None = None
     _estimates: dict[Family, Estimates] = field(default_factory=dict)
+    _is_adopted: bool = False
 
     # --- looking ---------------------------------------------------------------------------------------
 
     def view(self, state: SessionState) -> View:
         """The session as it is now; folds new usage into the calibration of `state`."""
+        self._adopt(state)
         reading = self._read(state)
         estimates = self._estimates_for(state, reading)
         sizes = sizes_of(state, reading, estimates)
@@ -104,6 +109,19 @@ class Engine:
         names = names_of(state, reading, self.folder.path / "applies")
         disk = gathered(reading.conversation, Path(reading.cwd) if reading.cwd else None)
         return View(state, reading, names, sizes, disk)
+
+    def _adopt(self, state: SessionState) -> None:
+        """Begin with the state of the session that this one is a copy of, once (rule B12)."""
+        if self.folder.state_path.exists() or self._is_adopted:
+            return
+        self._is_adopted = True
+        others = self.folder.others()
+        origin = self.host.origin([other.session_id for other in others]) if others else ""
+        if origin:
+            copied = next(other for other in others if other.session_id == origin).read()
+            copied = replace(copied, session_id=state.session_id, forked_from=origin, intent=None)
+            for one in fields(SessionState):
+                setattr(state, one.name, getattr(copied, one.name))
 
     def _estimates_for(self, state: SessionState, reading: Reading) -> Estimates:
         model = reading.samples[-1].sample.model if reading.samples else state.calibration.model
@@ -210,8 +228,11 @@ class Engine:
             if not state.queue or not is_normal:
                 return TurnEnd()
             view = self.view(state)
-            if not state.choices.has_turn_end_apply:
+            choices = state.choices
+            if not choices.has_turn_end_apply or choices.turn != view.turn:
                 return TurnEnd()
+            # One try: an apply that fails is told, and waits for the next call that asks for it.
+            state.choices = replace(choices, has_turn_end_apply=False)
             around = self._around(view)
             if state.choices.keep_cache:
                 distance = editing.queue_distance(state, around)
@@ -219,7 +240,7 @@ class Engine:
                     held = f"context-editor: {len(state.queue)} edit(s) held: keep_cache, and the earliest change is now {distance} positions from the end"
                     state.report = f"{held}; resend without keep_cache to apply them"
                     return TurnEnd(notice=held)
-            resume = self._resume_words(state.choices)
+            resume = self._resume_words(choices)
             return TurnEnd(len(state.queue), "" if person_waits else resume)
 
     @staticmethod
@@ -242,8 +263,18 @@ class Engine:
             with self.folder.changed() as state:
                 self._settle(state)
                 return self._plan_apply(state, host_rows, trigger, started_s, rebuild=rebuild)
-        except ContextEditorError as error:
-            return ApplyAnswer(skip=f"context-editor: nothing was applied: {error}")
+        except (ContextEditorError, OSError) as error:
+            words = f"context-editor: nothing was applied: {error}; the queue stays"
+            self._report(words)
+            return ApplyAnswer(skip=words)
+
+    def _report(self, words: str) -> None:
+        """Have the next prompt carry a line, where the state can be written at all."""
+        try:
+            with self.folder.changed() as state:
+                state.report = "\n".join(filter(None, (state.report, words)))
+        except (ContextEditorError, OSError):
+            log.warning("could not note for the next prompt: %s", words, exc_info=True)
 
     def _plan_apply(
         self,

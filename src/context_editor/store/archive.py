@@ -102,7 +102,7 @@ class Archive:
         if stored != line:
             msg = f"{path} was written but reads back differently"
             raise ArchiveError(msg)
-        return f"{path.name}@{offset}"
+        return f"{path.absolute()}@{offset}"
 
     def pieces_of(self, address: str) -> tuple[Piece, ...]:
         """The stored pieces of a record, as they stood in the conversation.
@@ -123,7 +123,7 @@ class Archive:
             ArchiveError: It cannot be read.
         """
         name, _, offset = address.rpartition("@")
-        path = self.records / name
+        path = Path(name)
         try:
             record: dict[str, Any] = json.loads(
                 _line_at(path, int(offset)).decode("utf-8", "surrogatepass")

@@ -80,6 +80,12 @@ class SessionFolder:
         """One line for each tool call that ended, written by the hook."""
         return self.path / "tools.jsonl"
 
+    def others(self) -> tuple["SessionFolder", ...]:
+        """The folders of all other sessions that have a state, newest first."""
+        found = [path for path in self.path.parent.glob("*/state.json") if path.parent != self.path]
+        found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        return tuple(SessionFolder(path.parent, self.lock_wait_s) for path in found)
+
     def read(self) -> SessionState:
         """The state as it is, without the lock; a fresh one where none was written yet.
 

@@ -59,7 +59,10 @@ def _hello(engine: Engine, given: Mapping[str, Any]) -> Answer:
         return {}
     notice = engine.confirm(is_final=True)
     held = [_host_row(row) for row in given.get("rows", ())]
-    return {"notice": notice, "repair": REPAIR_COMMAND if held and engine.needs_repair(held) else ""}
+    return {
+        "notice": notice,
+        "repair": REPAIR_COMMAND if held and engine.needs_repair(held) else "",
+    }
 
 
 def _turn_end(engine: Engine, given: Mapping[str, Any]) -> Answer:

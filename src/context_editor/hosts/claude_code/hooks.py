@@ -130,6 +130,32 @@ def turn_ended(given: Given) -> Answer:
     return {}
 
 
+OWN_COMMAND: Final = "context-editor:"
+"""How the arguments of our own `/compact` begin."""
+
+
+def compacting(given: Given) -> Answer:
+    """Stop a compaction of ours that the host is about to answer with a summary of its own.
+
+    The mod answers our `/compact` before the host does. Where this hook hears of one, the mod did not
+    (an organisation may keep it from hearing compactions): the conversation must stay as it is.
+    """
+    if not str(given.get("custom_instructions") or "").lstrip().startswith(OWN_COMMAND):
+        return {}
+    from context_editor.hosts.claude_code.environment import data_folder, host_pid  # noqa: PLC0415 (rare)
+    from context_editor.hosts.claude_code.presence import bar  # noqa: PLC0415
+
+    bar(data_folder(), host_pid(), BARRED)
+    return {
+        "decision": "block",
+        "reason": f"context-editor: nothing was applied: {BARRED}; the queue stays",
+    }
+
+
+BARRED: Final = "this host keeps mods from answering a compaction"
+"""Why edits wait for a resume where our mod is there but not asked."""
+
+
 def session_started(given: Given) -> Answer:
     """Settle an apply that a crash left open, before the session goes on."""
     if given.get("source") == "compact" or not (_session_folder(given) / "tell").exists():
@@ -163,6 +189,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "post-tool-use": tool_used,
     "pre-tool-use": tool_asked,
     "stop": turn_ended,
+    "pre-compact": compacting,
     "session-start": session_started,
     "session-end": session_ended,
 }

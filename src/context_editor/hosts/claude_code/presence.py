@@ -33,6 +33,12 @@ def say_hello(data: Path, host_pid: int, facts: dict[str, Any]) -> None:
     replace_file(path, json.dumps({"pid": host_pid, **facts}).encode())
 
 
+def bar(data: Path, host_pid: int, reason: str) -> None:
+    """Note why the mod of a host process cannot apply edits, for as long as the process lives."""
+    facts = _facts(data, host_pid) or {"pid": host_pid}
+    replace_file(presence_path(data, host_pid), json.dumps({**facts, "barred": reason}).encode())
+
+
 def _facts(data: Path, host_pid: int) -> dict[str, Any] | None:
     try:
         facts: Any = json.loads(presence_path(data, host_pid).read_bytes())

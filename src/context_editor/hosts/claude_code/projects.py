@@ -17,6 +17,11 @@ def projects_folder(variables: Mapping[str, str]) -> Path:
     return (Path(named) if named else Path.home() / ".claude") / "projects"
 
 
+def plugin_data_folders(variables: Mapping[str, str]) -> list[Path]:
+    """The data folders that the host gave this plugin, one for each place it was installed from."""
+    return sorted((projects_folder(variables).parent / "plugins" / "data").glob("context-editor*"))
+
+
 def project_folder(directory: Path, variables: Mapping[str, str]) -> Path:
     """The folder with the transcripts of the sessions that were started in a directory."""
     return projects_folder(variables) / _NOT_ALPHANUMERIC.sub("-", str(directory))

@@ -1,5 +1,7 @@
 """One Claude Code session as the engine's host: its transcript as rows, and applies made safe to resume."""
 
+import mmap
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -52,13 +54,39 @@ class ClaudeSession:
             self.transcript,
             reader.bytes_read,
             cwd=next((e.cwd for e in reversed(live.chain) if e.cwd), ""),
-            forked_from=next(iter(reader.forked_from), ""),
             is_mid_turn=self.is_mid_turn,
         )
 
     def forget(self) -> None:
         """Read the transcript anew the next time: another process may have patched rows in place."""
         self._live = LiveTranscript(self.transcript, self.loads)
+
+    def origin(self, candidates: Sequence[str]) -> str:
+        """See `HostPort.origin`.
+
+        A fork keeps the ids of its rows and names no origin: the file that holds its first row is the one.
+        Observed on Claude Code 2.1.332, 2026-11-30.
+        """
+        self._live.refresh()
+        named = [
+            s
+            for s in (*self._live.reader.forked_from, *self._live.reader.sessions)
+            if s in candidates
+        ]
+        if named:
+            return named[0]
+        first = next((entry.uuid for entry in self._live.chain), "")
+        return next((c for c in candidates if first and self._holds(c, first)), "")
+
+    def _holds(self, session_id: str, uuid: str) -> bool:
+        path = self.transcript.with_name(f"{session_id}.jsonl")
+        if session_id == self.transcript.stem or not path.is_file() or not path.stat().st_size:
+            return False
+        with (
+            path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
+            return content.find(f'"uuid":"{uuid}"'.encode()) >= 0
 
     def settle(self, offset: int) -> Settled:
         """See `HostPort.settle`."""

@@ -6,6 +6,7 @@ that walk: the other calls of a response, their results, and the attachments beh
 person rewound away stays out.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -155,12 +156,14 @@ class _Tree:
         live = [entry for entry in self._main if entry.uuid in walked]
         keys = {response_key(entry) for entry in live if entry.type == "assistant"}
         rows = [row for key in keys for row in self._responses[key]]
-        missing = {call_id for row in rows for call_id in row.calls}
-        missing.difference_update(call_id for entry in live for call_id in entry.answers)
+        missing = Counter(call_id for row in rows for call_id in row.calls)
+        missing.subtract(call_id for entry in live for call_id in entry.answers)
         beside = {row.uuid for row in rows}
-        for entry in self._main:
-            if entry.uuid not in walked and not missing.isdisjoint(entry.answers):
-                missing.difference_update(entry.answers)
+        others = [entry for entry in self._main if entry.answers and entry.uuid not in walked]
+        # Where an id was used twice, the result that hangs behind a live row is the right one.
+        for entry in sorted(others, key=lambda other: other.parent not in beside):
+            if any(missing[call_id] > 0 for call_id in entry.answers):
+                missing.subtract(entry.answers)
                 beside.add(entry.uuid)
         return beside - walked
 

@@ -165,9 +165,9 @@ def _assistant_parts(raw: Raw) -> tuple[Raw, Any]:
 
 
 def _system_parts(raw: Raw) -> tuple[Raw, Any]:
-    # Only local command records are content; stop_hook_summary and turn_duration are for the
-    # person.
-    is_sent = raw.get("subtype") == "local_command"
+    # Only local command records are content, and not those whose output was for the person alone;
+    # stop_hook_summary and turn_duration are the host's own.
+    is_sent = raw.get("subtype") == "local_command" and not raw.get("isDisplayOnly")
     return _picked(raw, _SYSTEM_FACTS), raw.get("content") if is_sent else None
 
 

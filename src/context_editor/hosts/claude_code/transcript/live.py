@@ -1,6 +1,7 @@
 """The conversation that a transcript holds now; the front door of this package."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,6 @@ from context_editor.hosts.claude_code.transcript.turns import TurnLedger, turns_
 from context_editor.hosts.claude_code.transcript.usage import UsageSample
 from context_editor.hosts.claude_code.transcript.words import (
     is_own_compact,
-    is_tool_result,
     prompt_text,
 )
 
@@ -38,14 +38,21 @@ class LiveTranscript:
         reader: The file's entries, with offsets and lengths.
     """
 
-    def __init__(self, path: Path, loads: Loads) -> None:
-        """A transcript that has read nothing yet; see `TranscriptReader`."""
+    def __init__(self, path: Path, loads: Loads, settled: int = SETTLED_ENTRIES) -> None:
+        """A transcript that has read nothing yet; see `TranscriptReader`.
+
+        Args:
+            path: The transcript; it need not exist yet.
+            loads: The JSON decoder, for bytes.
+            settled: How many of the newest entries are worked out anew at each refresh, at least 1.
+        """
         self.reader = TranscriptReader(path, loads)
+        self._settled = settled
         self._work = _Work()
 
     def refresh(self) -> bool:
         """Read what was appended; whether anything changed."""
-        before = (self.reader.generation, len(self.reader.entries), self.reader.replaced)
+        before = _Mark.of(self.reader)
         is_changed = self.reader.refresh()
         if is_changed:
             cut = self._cut(before)
@@ -109,34 +116,29 @@ class LiveTranscript:
         work.extend(tail, self.reader.turns)
         return work
 
-    def _cut(self, before: tuple[int, int, int]) -> tuple[int, int] | None:
+    def _cut(self, before: "_Mark") -> tuple[int, int] | None:
         """Where the chain can be cut so that the new lines only change what is behind.
 
         Returns:
-            The place in the chain and the index among all entries; None where all must be worked
-            out.
+            The place in the chain and the index among all entries; None where nothing can be kept.
         """
-        generation, count, replaced = before
         reader = self.reader
         boundary = reader.boundary
-        if generation != reader.generation or replaced != reader.replaced:
+        if not before.is_continued_by(reader) or (boundary and boundary.index >= before.count):
             return None
-        if boundary is not None and boundary.index >= count:
-            return None
-        place = self._work.settled_place(reader.turns.waiting_index)
+        place = self._work.settled_place(self._settled, before.waiting_index)
         if place is None:
             return None
         index = self._work.chain[place].index
-        later = {entry.uuid for entry in reader.entries[index:]}
-        calls = {call_id for entry in reader.entries[index:] for call_id in entry.calls}
-        new = (entry for entry in reader.entries[count:] if not entry.is_side)
+        tail = reader.entries[index:]
+        later = {entry.uuid for entry in tail}
+        calls = {call_id for entry in tail for call_id in entry.calls}
+        responses = {entry.message_id for entry in tail if entry.message_id is not None}
+        new = (entry for entry in reader.entries[before.count :] if not entry.is_side)
         is_behind = all(_hangs_behind(entry, later, calls) for entry in new)
-        return (place, index) if is_behind and not self._joins_older(place, count) else None
-
-    def _joins_older(self, place: int, count: int) -> bool:
-        """Whether a new line belongs to a response in front of the place."""
-        new = {e.message_id for e in self.reader.entries[count:] if e.message_id is not None}
-        return not new.isdisjoint(self._work.responses_before(place, new))
+        # A response that goes on, or an id that is used again, would be read with the older part.
+        is_apart = not self._work.has_before(place, calls | responses)
+        return (place, index) if is_behind and is_apart else None
 
     def _earlier(self) -> Mapping[str, Entry]:
         boundary = self.reader.boundary
@@ -146,6 +148,33 @@ class LiveTranscript:
         before = self.reader.entries[: boundary.index]
         wanted = (entry for entry in before if not uuids or entry.uuid in uuids)
         return {entry.uuid: self.reader.loaded(entry) for entry in wanted}
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """How far a reader had read.
+
+    Attributes:
+        generation: See `TranscriptReader.generation`.
+        replaced: See `TranscriptReader.replaced`.
+        count: How many entries there were.
+        waiting_index: The place of a prompt whose turn was not settled; None for most.
+    """
+
+    generation: int
+    replaced: int
+    count: int
+    waiting_index: int | None
+
+    @classmethod
+    def of(cls, reader: TranscriptReader) -> "_Mark":
+        """The mark of a reader now."""
+        waiting = reader.turns.waiting_index
+        return cls(reader.generation, reader.replaced, len(reader.entries), waiting)
+
+    def is_continued_by(self, reader: TranscriptReader) -> bool:
+        """Whether all that was read since is new lines at the end."""
+        return (self.generation, self.replaced) == (reader.generation, reader.replaced)
 
 
 def _hangs_behind(entry: Entry, later: set[str], calls: set[str]) -> bool:
@@ -161,20 +190,18 @@ class _Work:
         self._starts: list[int] = []
         self._turns: list[int] = []
         self._newest: list[int] = []
-        self._open_calls: list[int] = []
         self._tools: dict[str, str] = {}
-        self._answered: set[str] = set()
-        self._responses: dict[str, int] = {}
+        self._firsts: dict[str, int] = {}
         self._own_compacts: set[str] = set()
 
     def cut(self, place: int) -> None:
         """Let everything from a place on go."""
         for entry in self.chain[place:]:
-            self._answered.difference_update(entry.answers)
-            if entry.message_id is not None and self._responses.get(entry.message_id, -1) >= place:
-                del self._responses[entry.message_id]
+            for name in (entry.message_id, *entry.calls):
+                if name is not None and self._firsts.get(name, -1) >= place:
+                    del self._firsts[name]
         del self.pieces[self._starts[place] :]
-        for column in (self.chain, self._starts, self._turns, self._newest, self._open_calls):
+        for column in (self.chain, self._starts, self._turns, self._newest):
             del column[place:]
 
     def extend(self, entries: Sequence[Entry], ledger: TurnLedger) -> None:
@@ -184,43 +211,49 @@ class _Work:
         first_turn = self._turns[-1] if self._turns else 0
         turns = turns_of(entries, ledger, first_turn)
         newest = self._newest[-1] if self._newest else -1
-        open_calls = self._open_calls[-1] if self._open_calls else 0
         around = Surroundings(0, self._tools, self._own_compacts)
         for entry, turn in zip(entries, turns, strict=True):
-            if entry.message_id is not None:
-                self._responses.setdefault(entry.message_id, len(self.chain))
+            for name in (entry.message_id, *entry.calls):
+                if name is not None:
+                    self._firsts.setdefault(name, len(self.chain))
             newest = max(newest, entry.index)
-            open_calls += len(entry.calls) - len(set(entry.answers) - self._answered)
-            self._answered.update(entry.answers)
             self.chain.append(entry)
             self._turns.append(turn)
             self._newest.append(newest)
-            self._open_calls.append(open_calls)
             self._starts.append(len(self.pieces))
             if around.turn != turn:
                 around = Surroundings(turn, self._tools, self._own_compacts)
             self.pieces.extend(pieces_of(entry, around))
 
-    def settled_place(self, waiting_index: int | None) -> int | None:
-        """The last place that only newer lines stand behind, with no call open in front of it.
+    def settled_place(self, newest: int, waiting_index: int | None) -> int | None:
+        """The last place that parts older lines from newer ones, where a prompt or response begins.
 
         Args:
+            newest: How many of the newest entries stand behind it at least.
             waiting_index: The place among all entries of a prompt whose turn is not settled; it
                 stays behind.
         """
-        for place in range(len(self.chain) - SETTLED_ENTRIES, 0, -1):
+        oldest = len(self.chain) and self.chain[-1].index
+        for place in range(len(self.chain) - 1, 0, -1):
             entry = self.chain[place]
-            is_start = entry.type == "user" and not is_tool_result(entry)
-            is_start = is_start or self._responses.get(entry.message_id or "") == place
-            if not is_start or self._open_calls[place - 1] or self._newest[place - 1] > entry.index:
-                continue
-            if waiting_index is None or entry.index <= waiting_index:
+            oldest = min(oldest, entry.index)
+            # A result that came before its call stands behind it: the cut would leave it out.
+            is_parting = self._newest[place - 1] < entry.index == oldest
+            is_far = place <= len(self.chain) - newest
+            is_settled = waiting_index is None or entry.index <= waiting_index
+            if is_parting and is_far and is_settled and self._is_start(place):
                 return place
         return None
 
-    def responses_before(self, place: int, wanted: Iterable[str]) -> set[str]:
-        """Those of the wanted responses that have a row in front of a place."""
-        return {one for one in wanted if self._responses.get(one, place) < place}
+    def _is_start(self, place: int) -> bool:
+        """Whether a prompt or a response begins here."""
+        entry = self.chain[place]
+        is_prompt = entry.type == "user" and not entry.answers
+        return is_prompt or self._firsts.get(entry.message_id or "") == place
+
+    def has_before(self, place: int, names: Iterable[str]) -> bool:
+        """Whether a response or a call of one of these ids has a row in front of a place."""
+        return any(self._firsts.get(name, place) < place for name in names)
 
 
 def tool_names(entries: Iterable[Entry]) -> Iterable[tuple[str, str]]:

@@ -82,7 +82,7 @@ def pieces_of(entry: Entry, around: Surroundings) -> tuple[Piece, ...]:
         case "attachment":
             return _attachment_pieces(entry, common)
         case "system":
-            return _command_pieces(entry, common)
+            return _command_pieces(entry, around, common)
         case _:
             return ()
 
@@ -218,12 +218,10 @@ def result_text(content: object) -> str:
 
 def _prompt_piece(entry: Entry, around: Surroundings, common: _Common) -> Piece:
     source, text = source_of(entry), prompt_text(entry.content)
-    extra: dict[str, Json] = {}
     plugin = plugin_of(entry)
-    if plugin:
-        extra["plugin"] = plugin
+    extra: dict[str, Json] = {"plugin": plugin} if plugin else {}
     return Piece(
-        form=PieceForm.PROMPT,
+        form=PieceForm.ATTACHMENT if is_riding(entry) else PieceForm.PROMPT,
         role="user",
         text=text,
         media=media_in(_blocks(entry.content)),
@@ -234,6 +232,15 @@ def _prompt_piece(entry: Entry, around: Surroundings, common: _Common) -> Piece:
         extra=extra,
         **common,
     )
+
+
+def is_riding(entry: Entry) -> bool:
+    """Whether a prompt line hangs behind the line in front of it.
+
+    Observed on Claude Code 2.1.332: a compaction hands over no `isMeta` and no `system` line; they
+    stay with the line in front where that is kept, and are gone where it is not.
+    """
+    return entry.type == "system" or bool(entry.facts.get("isMeta"))
 
 
 def typed_in_prompt(entry: Entry, source: Source, text: str) -> str | None:
@@ -299,19 +306,7 @@ def _names_of(payload: Mapping[str, Any]) -> dict[str, Json]:
     return names
 
 
-def _command_pieces(entry: Entry, common: _Common) -> tuple[Piece, ...]:
-    text = entry.content
-    if not isinstance(text, str):
-        return ()
-    source = source_of(entry)
-    is_typed = source is Source.COMMAND
-    return (
-        Piece(
-            form=PieceForm.PROMPT,
-            role="user",
-            text=text,
-            label="" if is_typed else LABELS[Source.OUTPUT],
-            typed=command_typed(text) if is_typed else None,
-            **common,
-        ),
-    )
+def _command_pieces(entry: Entry, around: Surroundings, common: _Common) -> tuple[Piece, ...]:
+    """A local command's record or output, as recent releases store them."""
+    is_sent = isinstance(entry.content, str)
+    return (_prompt_piece(entry, around, common),) if is_sent else ()

@@ -9,6 +9,13 @@ from context_editor.hosts.claude_code.transcript.entries import Entry
 SYNTHETIC_MODEL: Final = "<synthetic>"
 """The model name of answers that the host wrote itself, such as an API error."""
 
+_FIGURES: Final = (
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class UsageSample:
@@ -44,9 +51,9 @@ class UsageLedger:
     """Usage samples in the order of their responses.
 
     The rows of one response repeat its usage, early ones with an output that is still growing: the
-    maximum counts. Rows of a subagent, of the host itself and rows without usage are left out. A
-    response that an apply wrote again under the same message id keeps its first place and is not
-    counted twice.
+    maximum counts. Rows of a subagent, of the host itself and rows whose figures are all zero are
+    left out: an apply zeroes the figures of the rows that it writes again, and where it keeps their
+    message id the response keeps its first place.
     """
 
     def __init__(self) -> None:
@@ -69,6 +76,8 @@ class UsageLedger:
         if message_id is None or entry.is_side or not isinstance(usage, dict):
             return
         if entry.facts.get("model") == SYNTHETIC_MODEL or "isApiErrorMessage" in entry.facts:
+            return
+        if not any(usage.get(name) for name in _FIGURES):
             return
         self._firsts.setdefault(message_id, entry)
         self._reports.setdefault(message_id, []).append(usage)
