@@ -186,22 +186,18 @@ class Transcript:
             {"message": message, "requestId": f"req_{response}", "type": "assistant"}, parent
         )
 
-    def result(
-        self,
-        call_id: str,
-        content: str | Sequence[Row] = "ok",
-        *,
-        parent: str | None = "",
-        beside: Sequence[Row] = (),
-        is_error: bool = False,
-        **facts: object,
-    ) -> Row:
-        """The result of a call; by default behind the line that made it, where there is one."""
+    def result(self, call_id: str, content: str | Sequence[Row] = "ok", **facts: object) -> Row:
+        """The result of a call; behind the line that made it, where there is one.
+
+        `parent`, `beside` (blocks in the same line) and `is_error` are taken out of the facts.
+        """
         caller = self._caller(call_id)
-        behind = caller or self.leaf if parent == "" else parent
+        parent, beside = facts.pop("parent", caller or self.leaf), facts.pop("beside", [])
         block: Row = {"tool_use_id": call_id, "type": "tool_result", "content": content}
-        if is_error:
+        if facts.pop("is_error", False):
             block["is_error"] = True
+        assert isinstance(beside, list)
+        assert parent is None or isinstance(parent, str)
         return self.add(
             {
                 "promptId": self._prompt_id,
@@ -211,7 +207,7 @@ class Transcript:
                 **({"sourceToolAssistantUUID": caller} if caller else {}),
                 **facts,
             },
-            behind,
+            parent,
         )
 
     def tool(

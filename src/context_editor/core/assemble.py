@@ -22,9 +22,6 @@ from context_editor.core.state import CarriedPart
 OWN_TOOL_PREFIX: Final = "mcp__plugin_context-editor_editor__"
 """How this product's tools are named in Claude Code; another host gives its own."""
 
-BESIDE_LABELS: Final = frozenset({"meta", "image-source"})
-"""Labels of prompts that nobody typed and that only go with the row in front of them."""
-
 ORPHAN_LABEL: Final = "orphan"
 """The label of a result whose call is not in the conversation, or was answered before."""
 
@@ -169,7 +166,7 @@ class _RowMaker:
             elif piece.form is not PieceForm.THINKING:
                 row = self._row(position, piece, answers.get(position), front)
                 self.rows.append(row)
-                front = front if _goes_with_front(piece) else row.anchor
+                front = front if piece.rides else row.anchor
             self.fronts.append(front)
 
     def _row(self, position: int, piece: Piece, answer: int | None, front: str | None) -> Row:
@@ -185,7 +182,7 @@ class _RowMaker:
             source=_source(kind, piece),
             pieces=(piece,),
             positions=(position,),
-            owner=front if _goes_with_front(piece) else None,
+            owner=front if piece.rides else None,
             is_pending=self._is_being_written(piece),
             is_hidden=kind is RowKind.SERVICE and anchor not in self._own.replacements,
             replacement=self._own.replacements.get(anchor),
@@ -310,12 +307,6 @@ def _answers(pieces: Sequence[Piece], start: int) -> dict[int, int]:
         elif piece.form is PieceForm.RESULT and piece.call_id in waiting:
             answers[waiting.pop(piece.call_id)] = position
     return answers
-
-
-def _goes_with_front(piece: Piece) -> bool:
-    """Whether a piece belongs to the row in front: it rides, or hangs beside a prompt."""
-    is_beside = piece.form is PieceForm.PROMPT and piece.label in BESIDE_LABELS
-    return piece.rides or (is_beside and piece.typed is None)
 
 
 def _tool_kind(*, is_service: bool, is_typed: bool) -> RowKind:

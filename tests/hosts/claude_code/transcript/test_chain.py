@@ -5,10 +5,10 @@ from pathlib import Path
 
 import orjson
 import pytest
+from tests.support.transcripts import Transcript, call, text, thinking
 
 from context_editor.core.rows import Piece, PieceForm
 from context_editor.hosts.claude_code.transcript import LiveTranscript
-from tests.support.transcripts import Transcript, call, text, thinking
 
 
 @pytest.fixture
@@ -240,7 +240,7 @@ def after_an_apply() -> Transcript:
 
 
 def test_rows_kept_by_an_apply_are_whole(path: Path) -> None:
-    """Observed on Claude Code 2.1.332: a kept result's parent is a line from before the boundary."""
+    """A kept result's parent is a line from before the boundary (see docs/host-notes.md)."""
     expected = ["go", "looking", "t1", "t2", "=t1", "=t2", "done"]
 
     assert words(after_an_apply(), path) == expected

@@ -1,14 +1,13 @@
 """Reading a transcript: every oddity that files were seen to have, and reading only what is new."""
 
 import json
-import os
 from pathlib import Path
 
 import orjson
 import pytest
+from tests.support.transcripts import SESSION, Transcript, line_of, text
 
 from context_editor.hosts.claude_code.transcript import Loads, TranscriptReader
-from tests.support.transcripts import SESSION, Transcript, line_of, text
 
 
 def reader_of(path: Path, content: bytes, loads: Loads = orjson.loads) -> TranscriptReader:
@@ -102,7 +101,7 @@ def test_a_file_that_was_replaced_by_a_longer_one_is_read_anew(path: Path, tmp_p
     other = Transcript(session="other")
     for n in range(5):
         other.prompt(f"other {n}")
-    os.replace(other.write(tmp_path / "new"), path)
+    other.write(tmp_path / "new").replace(path)
 
     assert reader.refresh()
     assert len(reader.entries) == 5
