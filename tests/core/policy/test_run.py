@@ -17,7 +17,7 @@ from context_editor.core.policy.candidates import PolicyGround, policy_rows
 from context_editor.core.policy.digesting import ForeignDigest
 from context_editor.core.policy.gate import Fill, Moment, PolicyMemory, Situation
 from context_editor.core.policy.report import outcome_words
-from context_editor.core.policy.run import Outcome, Request, run
+from context_editor.core.policy.run import Outcome, Request, run, tool_calls
 from context_editor.core.policy.settings import PolicySettings, policy_settings
 from context_editor.core.rows import RowKind
 
@@ -385,6 +385,47 @@ def test_l21_malformed_items_are_counted_and_never_digested() -> None:
     assert digest is not None
     assert "1 malformed item(s)" in digest
     assert "B4242" not in digest
+
+
+def test_l8_report_shows_every_kind_of_batch_what_was_left_and_the_index() -> None:
+    talk = Talk()
+    talk.bash("codes", mostly_codes())
+    for n in range(70):
+        talk.bash(f"step {n}", f"https://example.org/{n}\n{prose(2_000, f'step{n}')}")
+    talk.read("a.py", [f"line {n}" for n in range(200)])
+    talk.edit("a.py")
+    results(talk, 3)
+    names = talk.ground().names
+
+    digested = outcome_words(asked(ground_of(talk), given_settings=THREE), names)
+    dropping = replace(THREE, prefer_compact_over_drop=False)
+    dropped = outcome_words(asked(ground_of(talk), given_settings=dropping), names)
+
+    assert "out of date or standing elsewhere" in digested
+    assert "more batch(es)" in digested
+    assert "left #1 " in digested
+    assert "Citation index: " in digested
+    assert "archived without a digest" in dropped
+
+
+def test_l6_row_that_can_be_read_again_says_so_when_it_goes_without_a_digest() -> None:
+    talk = Talk()
+    read = talk.read("a.py", prose(4_000).split("\n"))
+    results(talk, 3)
+    ground = talk.ground(reproducible=frozenset({read}))
+    policy = PolicyGround(ground, candidates(Review(ground)))
+
+    outcome = asked(policy, given_settings=replace(THREE, prefer_compact_over_drop=False))
+
+    assert outcome.edits[0].text.endswith("; read again if needed.")
+
+
+def test_l16_own_calls_are_no_tool_calls() -> None:
+    talk = Talk()
+    results(talk, 2)
+    talk.tool("mcp__plugin_context-editor_editor__context_list", {}, "rows")
+
+    assert tool_calls(ground_of(talk)) == 2
 
 
 def test_l8_report_names_what_goes_what_it_saves_and_why() -> None:

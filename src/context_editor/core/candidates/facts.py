@@ -39,8 +39,8 @@ class DiskFacts:
             be read as text is left out.
     """
 
-    files: Mapping[PathName, FileFact] = field(default_factory=dict)
-    contents: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[PathName, FileFact] = field(default_factory=dict[PathName, FileFact])
+    contents: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def identity(self, name: PathName) -> str:
         """The real path of a file; resolved by its words alone where nothing was gathered."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from context_editor.core.candidates import ready
 from context_editor.core.candidates.facts import DiskFacts
@@ -24,6 +24,9 @@ CHARS_PER_BIG_TOKEN: Final = 4
 
 MOST_TOKENS_PER_CHAR: Final = 4
 """No text has more tokens than this for one character: a shorter one need not be measured."""
+
+PointerKey: TypeAlias = tuple[str, Cause, str, int]
+"""What a ready-made text is made of: the row, the cause, the row that shows it, and its number."""
 
 _NEVER_KINDS: Final = frozenset({RowKind.PERSON, RowKind.SERVICE})
 
@@ -54,7 +57,9 @@ class ReviewMemory:
 
     texts: TextMemory = field(default_factory=TextMemory)
     calls: CallMemory = field(default_factory=CallMemory)
-    pointers: dict[tuple[str, Cause, str, int], tuple[int, str, int]] = field(default_factory=dict)
+    pointers: dict[PointerKey, tuple[int, str, int]] = field(
+        default_factory=dict[PointerKey, tuple[int, str, int]]
+    )
 
     def forget_some(self) -> None:
         """Keep the memory bounded; called once a review."""

@@ -63,13 +63,16 @@ class Finished(NamedTuple):
 class CallMemory:
     """The finished calls of earlier looks; a row that is the same object is not looked at again."""
 
-    _known: dict[int, tuple[Row, Finished | None]] = field(default_factory=dict)
+    _known: dict[int, tuple[Row, Finished | None]] = field(
+        default_factory=dict[int, tuple[Row, Finished | None]]
+    )
 
     def finished(self, rows: Iterable[Row], texts: TextMemory) -> list[Finished]:
         """The tool rows with a result, in order, without those of a person and of this product."""
         if len(self._known) > REMEMBERED_ROWS:
             self._known.clear()
-        known, found = self._known, []
+        known = self._known
+        found: list[Finished] = []
         for row in rows:
             entry = known.get(id(row))
             if entry is None or entry[0] is not row:

@@ -44,10 +44,14 @@ class TextMemory:
     a few nanoseconds whatever its length.
     """
 
-    _prints: dict[str, int] = field(default_factory=dict)
-    _lines: dict[str, Lines] = field(default_factory=dict)
-    _compared: dict[tuple[str, str, int], bool] = field(default_factory=dict)
-    _on_disk: dict[tuple[str, str, bool], bool] = field(default_factory=dict)
+    _prints: dict[str, int] = field(default_factory=dict[str, int])
+    _lines: dict[str, Lines] = field(default_factory=dict[str, Lines])
+    _compared: dict[tuple[str, str, int], bool] = field(
+        default_factory=dict[tuple[str, str, int], bool]
+    )
+    _on_disk: dict[tuple[str, str, bool], bool] = field(
+        default_factory=dict[tuple[str, str, bool], bool]
+    )
 
     def print(self, text: str) -> int:
         """A print of the text's content: equal for equal content, in this process."""

@@ -60,7 +60,7 @@ class PolicyGround:
 
     ground: Ground
     review: Sequence[Candidate] = ()
-    kept_as: Mapping[str, str] = field(default_factory=dict)
+    kept_as: Mapping[str, str] = field(default_factory=dict[str, str])
     table: HostTable = CLAUDE_CODE
 
     @property

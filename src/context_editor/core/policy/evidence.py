@@ -1,9 +1,9 @@
 """Evidence items in a tool result: with a title and an address, or without (rule L21)."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, cast
 
 LIST_KEYS: Final = ("results", "items", "evidence", "sources", "documents")
 """Keys under which tools put their list of items."""
@@ -29,7 +29,7 @@ class Evidence:
 def evidence_of(text: str) -> Evidence:
     """The items of a result; one that is no JSON list of sources is taken as it is."""
     items = _items(text)
-    if not any(isinstance(item, Mapping) and {"title", "url"} & item.keys() for item in items):
+    if not any(isinstance(item, dict) and {"title", "url"} & item.keys() for item in items):
         return Evidence(text)
     good = [item for item in items if _is_good(item)]
     lines = [json.dumps(item, ensure_ascii=False) for item in good]
@@ -47,21 +47,24 @@ def _items(text: str) -> Sequence[object]:
     if text.lstrip()[:1] not in ("[", "{") or len(text) > MAX_EVIDENCE_CHARS:
         return ()
     try:
-        document: Any = json.loads(text)
+        document: object = json.loads(text)
     except (ValueError, RecursionError):
         return ()
-    lists = (found for found in _lists(document) if found)
-    return next(lists, ())
+    return next((found for found in _lists(document) if found), ())
 
 
 def _lists(document: object) -> Iterator[Sequence[object]]:
     if isinstance(document, list):
-        yield document
-    elif isinstance(document, Mapping):
-        yield from (value for key in LIST_KEYS if isinstance(value := document.get(key), list))
+        yield cast("list[object]", document)
+    if isinstance(document, dict):
+        held = cast("dict[str, object]", document)
+        found = (held.get(key) for key in LIST_KEYS)
+        yield from (cast("list[object]", value) for value in found if isinstance(value, list))
 
 
 def _is_good(item: object) -> bool:
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return False
-    return all(isinstance(item.get(key), str) and item[key].strip() for key in ("title", "url"))
+    held = cast("dict[str, object]", item)
+    values = (held.get(key) for key in ("title", "url"))
+    return all(isinstance(value, str) and bool(value.strip()) for value in values)

@@ -188,7 +188,7 @@ def _items(record: Mapping[str, Json]) -> list[Mapping[str, Json]]:
 
 def _dropped_item(item: Mapping[str, Json]) -> DroppedItem:
     args = item.get("args")
-    given = args if isinstance(args, Mapping) else {}
+    given: Mapping[str, Json] = args if isinstance(args, Mapping) else {}
     named = [_text(given.get(name)) for name in _MAIN_ARGUMENTS]
     others = [value for value in given.values() if isinstance(value, str)]
     argument = " ".join(next(filter(None, (*named, *others)), "").split())

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from context_editor.core.edits.model import Edit
-from context_editor.core.policy import digesting
 from context_editor.core.policy.batches import (
     LeftBatch,
     PlannedBatch,
@@ -16,7 +15,7 @@ from context_editor.core.policy.batches import (
 )
 from context_editor.core.policy.candidates import PolicyGround, PolicyRow, Step, policy_rows
 from context_editor.core.policy.citations import HEAD, Cited, all_sources, index_text
-from context_editor.core.policy.digesting import ForeignDigest
+from context_editor.core.policy.digesting import ForeignDigest, digest_of
 from context_editor.core.policy.gate import Fill, PolicyMemory, Situation, not_now
 from context_editor.core.policy.preserved import is_result, newest_results
 from context_editor.core.policy.settings import LEAST_KEPT_RESULTS, PolicySettings
@@ -158,7 +157,7 @@ def _lower(kept: int) -> list[int]:
 
 
 class _Walker:
-    """Walks through batches for one number of kept results after the other."""
+    """Walks through batches for one number of kept results after the other, each made once."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -167,7 +166,7 @@ class _Walker:
             for row in policy_rows(request.ground, LEAST_KEPT_RESULTS)
             if not _is_running(row.row, request.running_response)
         ]
-        self._digests: dict[tuple[str, ...], str] = {}
+        self._batches: dict[tuple[str, ...], PlannedBatch | LeftBatch] = {}
 
     def walked(self, kept: int) -> Outcome:
         """What goes while so many of the newest results stay whole."""
@@ -202,6 +201,12 @@ class _Walker:
         )
 
     def _batch(self, members: Sequence[PolicyRow]) -> PlannedBatch | LeftBatch:
+        key = tuple(member.row.anchor for member in members)
+        if key not in self._batches:
+            self._batches[key] = self._new_batch(members)
+        return self._batches[key]
+
+    def _new_batch(self, members: Sequence[PolicyRow]) -> PlannedBatch | LeftBatch:
         ground = self._request.ground.ground
         rows = tuple(member.row for member in members)
         if members[0].step is Step.POINTER:
@@ -209,19 +214,13 @@ class _Walker:
         elif not self._request.settings.prefer_compact_over_drop:
             batch = drop_batch(rows, ground)
         else:
-            digest = self._digest(rows)
-            if not digest and not self._request.is_host_moment:
+            foreign = None if self._request.is_host_moment else self._request.foreign
+            text = digest_of(rows, foreign)
+            if not text and not self._request.is_host_moment:
                 return LeftBatch(rows, TOO_SPECIFIC)
-            batch = digest_batch(rows, digest, ground) if digest else drop_batch(rows, ground)
+            batch = digest_batch(rows, text, ground) if text else drop_batch(rows, ground)
         cost = self._index_tokens(self._indexed(batch), is_first=False)
         return batch if batch.saved_tokens > cost else LeftBatch(rows, NO_GAIN)
-
-    def _digest(self, rows: tuple[Row, ...]) -> str:
-        key = tuple(row.anchor for row in rows)
-        if key not in self._digests:
-            foreign = None if self._request.is_host_moment else self._request.foreign
-            self._digests[key] = digesting.digest_of(rows, foreign)
-        return self._digests[key]
 
     def _indexed(self, batch: PlannedBatch) -> list[Cited]:
         """The rows of a batch that the index lists: those with sources, while an index is kept.
