@@ -123,11 +123,12 @@ def duplicates(
         found: What they show about files.
         leaving: Anchors of rows that an edit is queued for; none of them is the copy that stays.
     """
+    repeated = _repeated(one.print for one in calls)
     newest: dict[object, list[Finished]] = {}
     earlier: dict[str, Row] = {}
     for at in range(len(calls) - 1, -1, -1):
         one = calls[at]
-        if one.print is None:
+        if one.print not in repeated:
             continue
         keys = _keys(one, found.files.get(at, ""))
         newer = _newer(one, keys, newest)
@@ -137,6 +138,16 @@ def duplicates(
             for key in keys:
                 newest.setdefault(key, []).append(one)
     return earlier
+
+
+def _repeated(prints: Iterable[int | None]) -> set[int]:
+    """The prints that occur more than once: most occur once, and are not looked at any closer."""
+    seen: set[int] = set()
+    repeated: set[int] = set()
+    for one in prints:
+        if one is not None:
+            (repeated if one in seen else seen).add(one)
+    return repeated
 
 
 class _SameCall(NamedTuple):
