@@ -221,12 +221,11 @@ def test_a_wrong_shape_is_wrong_by_the_published_schema_as_well(
         jsonschema.validate(arguments, TOOLS[tool].schema)
 
 
-def _objects(schema: Any) -> list[dict[str, Any]]:  # noqa: ANN401 (JSON)
-    if isinstance(schema, list):
-        return [found for part in schema for found in _objects(part)]
-    if not isinstance(schema, dict):
-        return []
-    inner = [found for part in schema.values() for found in _objects(part)]
+def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every part of a schema that describes an object."""
+    parts = [*schema.get("properties", {}).values(), *schema.get("oneOf", ())]
+    parts += [schema["items"]] if "items" in schema else []
+    inner = [found for part in parts for found in _objects(part)]
     return [schema, *inner] if schema.get("type") == "object" else inner
 
 
@@ -236,6 +235,7 @@ def test_a_published_schema_is_closed_at_every_level_and_refers_to_nothing(tool:
 
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object"
+    assert len(_objects(schema)) == str(schema).count("'type': 'object'")
     assert all(found["additionalProperties"] is False for found in _objects(schema))
     assert "$ref" not in str(schema)
     assert "_host" not in str(schema)

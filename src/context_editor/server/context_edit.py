@@ -48,13 +48,7 @@ Resume: TypeAlias = Annotated[
 ]
 
 
-class Change(Input):
-    """An element of `edits`; `op` says which."""
-
-    op: str
-
-
-class Targeted(Change):
+class Targeted(Input):
     """An edit that names rows."""
 
     index: RowName = 1
@@ -88,7 +82,7 @@ class Rewording(Targeted):
     text: str
 
 
-class ById(Change):
+class ById(Input):
     """A replacement that gives way to its original, or a queued edit that is withdrawn."""
 
     op: Literal["restore", "cancel"]
@@ -102,7 +96,7 @@ Element: TypeAlias = Annotated[Collapse | Rewording | ById, Field(discriminator=
 class EditInput(Input):
     """The arguments of `context_edit`."""
 
-    edits: list[Element] = Field(default_factory=list)
+    edits: list[Element] = Field(default_factory=list[Element])
     apply: Literal["turn_end", "later"] = "turn_end"
     keep_cache: bool = False
     resume: Resume = True

@@ -68,14 +68,9 @@ def _line(mistake: ErrorDetails, schema: Schema) -> str:
 
 def _tag_line(mistake: ErrorDetails, part: Schema, path: str) -> str:
     """A union whose branch the given tag does not name."""
-    allowed = ", ".join(_tags(part))
-    value = mistake["input"]
-    tag = "op"
-    if not isinstance(value, Mapping):
-        return f"{path} is {given_words(value)}; allowed: an object with {tag} one of {allowed}"
-    if tag not in value:
-        return f"{_joined(path, tag)} is missing; allowed: {allowed}"
-    return f"{_joined(path, tag)} is {given_words(value[tag])}; allowed: {allowed}"
+    value: Mapping[str, object] = mistake["input"]
+    given = f"is {given_words(value['op'])}" if "op" in value else "is missing"
+    return f"{_joined(path, 'op')} {given}; allowed: {', '.join(_tags(part))}"
 
 
 def _part(schema: Schema, loc: Sequence[int | str]) -> tuple[Schema, str]:
@@ -92,7 +87,8 @@ def _part(schema: Schema, loc: Sequence[int | str]) -> tuple[Schema, str]:
 
 
 def _branch(part: Schema, tag: str) -> Schema:
-    return next((branch for branch in part["oneOf"] if tag in _tags_of(branch)), {})
+    branches: list[Schema] = part["oneOf"]
+    return next(branch for branch in branches if tag in _tags_of(branch))
 
 
 def _tags(part: Schema) -> list[str]:

@@ -25,7 +25,9 @@ def _slimmed(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
     kept = {key: value for key, value in schema.items() if key not in noise}
     parts = kept.get("properties", {})
     if parts:
-        kept["properties"] = {name: _slimmed(part, definitions) for name, part in parts.items()}
+        # What an object is comes first, whatever class its field was inherited from.
+        names = sorted(parts, key=lambda name: name != "op")
+        kept["properties"] = {name: _slimmed(parts[name], definitions) for name in names}
     if "items" in kept:
         kept["items"] = _slimmed(kept["items"], definitions)
     if "oneOf" in kept:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from context_editor.errors import RefusedError
 from context_editor.hosts.claude_code.environment import data_folder, host_pid, variables
@@ -45,7 +45,7 @@ class Caller:
     is_assumed: bool = False
 
 
-def caller_of(host: Any) -> Caller:  # noqa: ANN401 (raw JSON: anything may stand there)
+def caller_of(host: object) -> Caller:
     """The session that a call was made in, by what our hook added to it.
 
     Args:
@@ -54,7 +54,7 @@ def caller_of(host: Any) -> Caller:  # noqa: ANN401 (raw JSON: anything may stan
     Raises:
         RefusedError: The call comes from a subagent, or nothing names the session.
     """
-    told: Mapping[str, object] = host if isinstance(host, Mapping) else {}
+    told = cast("Mapping[str, object]", host if isinstance(host, Mapping) else {})
     if told.get("agent_id"):
         raise RefusedError(SUBAGENT)
     session_id, transcript = told.get("session_id"), told.get("transcript_path")

@@ -18,7 +18,7 @@ from context_editor.core.apply.emissions import Build, BuiltResult
 from context_editor.core.rows import Json, Piece, PieceForm
 from context_editor.engine.ports import HostRow, Settled
 from context_editor.engine.session import Engine
-from context_editor.errors import ContextEditorError, RefusedError, TranscriptError
+from context_editor.errors import RefusedError, TranscriptError
 from context_editor.hosts.claude_code.session import ClaudeSession
 from context_editor.hosts.claude_code.spans import spans
 from context_editor.hosts.claude_code.transcript import Entry, LiveTranscript
@@ -34,7 +34,14 @@ HEAD_CHARS: Final = 64
 ORIGIN: Final[Mapping[str, Json]] = {"kind": "plugin", "name": "context-editor"}
 """How the host marks the lines that this plugin had it write."""
 
-FACTS: Final = ("isSidechain", "userType", "entrypoint", "cwd", "version", "gitBranch")
+FACTS: Final[Sequence[str]] = (
+    "isSidechain",
+    "userType",
+    "entrypoint",
+    "cwd",
+    "version",
+    "gitBranch",
+)
 """Facts of the session that every line repeats; a built one has those of the line before it."""
 
 NO_USAGE: Final[Mapping[str, Json]] = {
@@ -100,12 +107,14 @@ def write_edited_copy(
     session_id = fresh_id()
     transcript = host.transcript.with_name(f"{session_id}.jsonl")
     folder = _copied_folder(engine.folder, session_id)
+    is_whole = False
     try:
         report = _applied(replace(engine, folder=folder, host=host), host, transcript)
-    except (ContextEditorError, OSError):
-        shutil.rmtree(folder.path)
-        transcript.unlink(missing_ok=True)
-        raise
+        is_whole = True
+    finally:
+        if not is_whole:
+            shutil.rmtree(folder.path, ignore_errors=True)
+            transcript.unlink(missing_ok=True)
     return Copy(session_id, transcript, report)
 
 
@@ -176,7 +185,7 @@ def _check_taken_in(folder: SessionFolder) -> None:
         raise TranscriptError(msg)
 
 
-# --- reading the original ------------------------------------------------------------------------------
+# --- reading the original ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -219,7 +228,7 @@ class _Source:
     def take(self, entry: Entry, pieces: Sequence[Piece], raw: bytes) -> None:
         """Put one line where it belongs.
 
-        A boundary and a progress line hold nothing that is read; what follows them follows others now.
+        A boundary and a progress line hold nothing that is read: what follows them follows others.
         """
         if entry.is_boundary or entry.type == "progress":
             return
@@ -243,7 +252,7 @@ def _host_row(handle: str, pieces: Sequence[Piece]) -> HostRow:
     )
 
 
-# --- writing the copy ----------------------------------------------------------------------------------
+# --- writing the copy ----------------------------------------------------------------------------
 
 
 @dataclass
@@ -265,8 +274,16 @@ class _Writer:
             self.keep(line)
 
     def keep(self, raw: bytes) -> None:
-        """Keep a line: its bytes, but for the session that it names and the line that it follows."""
-        places = spans(raw)
+        """Keep a line's bytes, but for the session that it names and the line that it follows.
+
+        Raises:
+            TranscriptError: The line holds no JSON object any more.
+        """
+        try:
+            places = spans(raw)
+        except ValueError as error:
+            msg = f"a line of the original changed while it was copied: {error}"
+            raise TranscriptError(msg) from error
         values = {b"parentUuid": self._last.get("uuid"), b"sessionId": self.session_id}
         edits = sorted(
             (places[key], json.dumps(v).encode()) for key, v in values.items() if key in places
@@ -278,7 +295,7 @@ class _Writer:
         lines = _answer_lines(row) if row.role == "assistant" else [_prompt_line(row)]
         for line in lines:
             facts = {key: self._last[key] for key in FACTS if key in self._last}
-            whole = {
+            whole: dict[str, Any] = {
                 "parentUuid": self._last.get("uuid"),
                 **facts,
                 **line,
@@ -291,7 +308,7 @@ class _Writer:
 
     def _write(self, line: bytes) -> None:
         self.lines.append(line + b"\n")
-        self._last = json.loads(line)
+        self._last = json.loads(line.decode("utf-8", "replace"))
 
 
 def _spliced(raw: bytes, edits: Sequence[tuple[tuple[int, int], bytes]]) -> Iterator[bytes]:

@@ -1,0 +1,1 @@
+"""The command line: what a person does with sessions, and the door for hooks and server."""
