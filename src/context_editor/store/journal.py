@@ -1,6 +1,6 @@
 """What the disk says about a journal entry; the only importer of `yaml`.
 
-See docs/decisions/0007-yaml.md for why a library reads the frontmatter.
+See docs/decisions/2026-11-30-yaml.md for why a library reads the frontmatter.
 """
 
 import os
@@ -20,7 +20,9 @@ _LOADER_FAULTS: Final = (
     LookupError,
     RecursionError,
 )
-"""What the parser lets out: its own errors, those of its converters for a scalar that does not fit its tag
+"""What the parser lets out.
+
+Its own errors, those of its converters for a scalar that does not fit its tag
 (`2026-13-45` as a date, `!!bool x`), and the interpreter's for text nested too deep."""
 
 
@@ -50,6 +52,8 @@ def facts_of(root: Path, value: object, area: str = AREA) -> JournalFacts:
     if not isinstance(value, str) or not value.strip():
         return JournalFacts(value, area=area)
     relative = _relative(root, value)
+    # The folder itself may be a link to another place in the project.
+    area = _relative(root, area) or area
     if relative is None or not is_entry_place(relative, area):
         return JournalFacts(value, relative, area=area)
     kind, content = _read(root / relative)
@@ -70,16 +74,19 @@ def _relative(root: Path, value: str) -> str | None:
 def _read(path: Path) -> tuple[FileKind, bytes]:
     """What stands there, and its bytes.
 
-    Opened without waiting, then looked at through the open file: a pipe in the entry's place must neither
-    hold the call up nor be swapped in between the look and the reading.
+    Opened without waiting, then looked at through the open file: a pipe in the entry's place must
+    neither hold the call up nor be swapped in between the look and the reading.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return "missing", b""
     except OSError:
-        return ("other" if path.is_dir() else "unreadable"), b""
-    with os.fdopen(descriptor, "rb") as file:
+        return "unreadable", b""
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return "other", b""
-        return "file", file.read()
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return "file", file.read()
+    finally:
+        os.close(descriptor)

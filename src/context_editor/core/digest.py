@@ -1,0 +1,220 @@
+"""Digests of what was read: what it was, what it held, every specific (rules L5, L9, L21).
+
+A digest by rule is made of pieces of its originals only. A digest that somebody else wrote, a small
+model for one, is held against the same originals by `checked`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from context_editor.core import outline
+from context_editor.core.specifics import Specific, completed, invented, missing
+
+LINES_MOST: Final = 10
+"""The longest digest, in lines; one more may hold the specifics (rules L5 and L9)."""
+
+LINE_CHARS: Final = 200
+"""The longest line: two on a wide screen, and ten of them are 500 tokens or so."""
+
+PIECES_MOST: Final = 40
+"""The most names put in one line before it is cut to length: short ones of five letters fill it."""
+
+ELLIPSIS: Final = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that was read: a tool call with its result.
+
+    Attributes:
+        source: Tool and main argument, as listings show them: `Read src/a.py 1-120`, `Bash pytest
+        -q`.
+        text: The result.
+        title: What it is called; for a file its path.
+        urls: Where it can be found again: addresses, or the file's path. May be empty for a
+        command.
+        is_error: Whether the call failed.
+        channel: For a search or a fetch the name of the channel it went through; else empty.
+    """
+
+    source: str
+    text: str
+    title: str = ""
+    urls: tuple[str, ...] = ()
+    is_error: bool = False
+    channel: str = ""
+
+
+def malformed(item: Evidence) -> str:
+    """Why an item is no evidence, in a few words; empty when it is.
+
+    Such an item is archived and listed, but nothing in it is told as a fact. A command has no
+    address; what came through a channel needs a title, an address and that channel's name in front
+    of its source.
+    """
+    if not item.text.strip():
+        return "empty result"
+    if not item.channel:
+        return ""
+    if not item.title.strip():
+        return "no title"
+    if not any(url.strip() for url in item.urls):
+        return "no address"
+    return "" if item.source.split(" ", 1)[0] == item.channel else "another channel's name"
+
+
+def original_text(items: Sequence[Evidence]) -> str:
+    """Everything that a digest of the items may draw on."""
+    return "\n".join(
+        part for item in items for part in (item.source, item.title, *item.urls, item.text) if part
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """A digest that holds every specific of its originals.
+
+    Attributes:
+        text: The lines, the specifics line included.
+        fits: Whether that line keeps within its share of the originals; where not, the digest is
+            not worth having and the caller decides what to do (rule L9).
+    """
+
+    text: str
+    fits: bool
+
+
+def by_rule(items: Sequence[Evidence]) -> Digest:
+    """The digest of a batch from its items' structure alone; the same items give the same one."""
+    original = original_text(items)
+    done = completed(original, "\n".join(_lines(items, original)))
+    return Digest(done.text, done.fits)
+
+
+@dataclass(frozen=True, slots=True)
+class DigestCheck:
+    """What is wrong with a digest that was written by somebody else.
+
+    Attributes:
+        missing: Required specifics of the originals that it lacks.
+        invented: Specifics in it that its originals do not hold.
+        extra_lines: Lines over the limit; 0 when it is short enough.
+        is_blank: Whether it says nothing at all.
+    """
+
+    missing: tuple[Specific, ...]
+    invented: tuple[Specific, ...]
+    extra_lines: int
+    is_blank: bool
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it may stand as it is."""
+        return not (self.missing or self.invented or self.extra_lines or self.is_blank)
+
+    @property
+    def is_mendable(self) -> bool:
+        """Whether the specifics line is all it lacks."""
+        return not (self.invented or self.extra_lines or self.is_blank)
+
+    @property
+    def request(self) -> str:
+        """What to ask of its writer, once; empty when it is good."""
+        parts = [
+            "Keep these exactly, character for character: "
+            + "; ".join(s.words for s in self.missing)
+            if self.missing
+            else "",
+            "Leave these out, they are not in the text: " + "; ".join(s.text for s in self.invented)
+            if self.invented
+            else "",
+            f"Use at most {LINES_MOST} lines." if self.extra_lines or self.is_blank else "",
+        ]
+        return "\n".join(part for part in parts if part)
+
+
+def checked(digest: str, items: Sequence[Evidence]) -> DigestCheck:
+    """A foreign digest held against its originals."""
+    original = original_text(items)
+    lines = [line for line in digest.splitlines() if line.strip()]
+    return DigestCheck(
+        missing(original, digest),
+        invented(original, digest),
+        max(0, len(lines) - LINES_MOST),
+        not lines,
+    )
+
+
+def mended(digest: str, items: Sequence[Evidence]) -> Digest:
+    """A foreign digest with the specifics it lacks behind it in one line."""
+    done = completed(original_text(items), digest)
+    return Digest(done.text, done.fits)
+
+
+# --- the lines -----------------------------------------------------------------------------------
+
+
+def _lines(items: Sequence[Evidence], original: str) -> list[str]:
+    told, rest = items[:LINES_MOST], items[LINES_MOST:]
+    if rest:
+        told, rest = items[: LINES_MOST - 1], items[LINES_MOST - 1 :]
+    heads = [_headline(item, original) for item in told]
+    details = [list(_details(item, original)) for item in told]
+    shares = _shares([len(lines) for lines in details], LINES_MOST - len(heads) - bool(rest))
+    lines = [
+        line
+        for head, lines, share in zip(heads, details, shares, strict=True)
+        for line in (head, *lines[:share])
+    ]
+    if rest:
+        sources = tuple(item.source for item in rest)
+        lines.append(_joined(f"- {len(rest)} more: ", "; ", sources, original))
+    return lines
+
+
+def _shares(wanted: Sequence[int], lines: int) -> list[int]:
+    """How many lines each item gets: one each in turn, until all have enough or none is left."""
+    shares = [0] * len(wanted)
+    while lines > 0 and any(share < want for share, want in zip(shares, wanted, strict=True)):
+        for nth, want in enumerate(wanted):
+            if lines > 0 and shares[nth] < want:
+                shares[nth] += 1
+                lines -= 1
+    return shares
+
+
+def _headline(item: Evidence, original: str) -> str:
+    title = "" if item.title in item.source else f": {item.title}"
+    count = len(item.text.splitlines())
+    size = f" ({count} line{'' if count == 1 else 's'}{', failed' if item.is_error else ''})"
+    if reason := malformed(item):
+        size = f" (malformed: {reason})"
+    return _joined("- ", "", (f"{item.source}{title}",), original, tail=size)
+
+
+def _details(item: Evidence, original: str) -> Iterator[str]:
+    if malformed(item):
+        return
+    for label, between, pieces in outline.entries(item.text, is_error=item.is_error):
+        line = _joined(f"  {label}: ", between, pieces, original)
+        if line.strip() != f"{label}:":
+            yield line
+
+
+def _joined(label: str, between: str, pieces: Sequence[str], original: str, tail: str = "") -> str:
+    """A line of pieces, cut to length; no cut or join makes a value that the originals lack."""
+    words = between.join(" ".join(piece.split()) for piece in pieces[:PIECES_MOST])
+    body = _cut(words, LINE_CHARS - len(label) - len(tail))
+    is_cut = body != words or len(pieces) > PIECES_MOST
+    while body and invented(original, body + ELLIPSIS * is_cut):
+        body = body.rpartition(" ")[0]
+        is_cut = True
+    return f"{label}{body}{ELLIPSIS if is_cut and body else ''}{tail}"
+
+
+def _cut(words: str, chars: int) -> str:
+    """The words that fit whole."""
+    if len(words) <= chars:
+        return words
+    return words[: chars - len(ELLIPSIS) + 1].rpartition(" ")[0].rstrip(" ,;")

@@ -1,0 +1,344 @@
+"""How each class of specifics is written, and where a find begins and ends (rule L9).
+
+Scanning runs over UTF-8 bytes and stays linear. Each class has an anchor, a few bytes that every
+one of its members holds and that ordinary text seldom does; only around an anchor is the whole form
+tried, in a window of fixed size. Two masks let one literal stand for a class of bytes, because a
+search for a literal is some fifty times as fast as a search for a character class.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Final, NamedTuple
+
+
+class SpecificKind(StrEnum):
+    """The classes of specifics, in the order in which one span is given its class."""
+
+    URL = "url"
+    ERROR = "error"
+    ISSUE = "issue"
+    VERSION = "version"
+    FIGURE = "figure"
+    HASH = "hash"
+    PLACE = "place"
+
+
+class Hit(NamedTuple):
+    """One find.
+
+    Attributes:
+        start: Offset of the first byte.
+        end: Offset behind the last byte.
+        kind: The class.
+        label: The words that make a bare number a score; empty for everything else.
+    """
+
+    start: int
+    end: int
+    kind: SpecificKind
+    label: str = ""
+
+
+_UPPER: Final = bytes(range(ord("A"), ord("Z") + 1))
+_LOWER: Final = _UPPER.lower()
+_DIGITS: Final = b"0123456789"
+_WORD: Final = _UPPER + _LOWER + _DIGITS + b"_"
+_HEX: Final = _DIGITS + b"abcdef"
+
+_DIGIT_MASK: Final = bytes.maketrans(_DIGITS, b"0" * 10)
+"""Every digit becomes `0`; the rest stays."""
+
+_CODE_MASK: Final = bytes.maketrans(_DIGITS + _UPPER, b"0" * 10 + b"A" * 26)
+"""Every digit becomes `0`, every capital `A`; the rest stays."""
+
+
+def _hex_mask() -> bytes:
+    table = bytearray(b" " * 256)
+    for byte in _WORD:
+        table[byte] = ord("w")
+    for byte in _HEX:
+        table[byte] = ord("h")
+    return bytes(table)
+
+
+_HEX_MASK: Final = _hex_mask()
+"""Lower-case hexadecimal digits become `h`, other word bytes `w`, the rest a space."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text as bytes, with its masks.
+
+    Attributes:
+        data: The text in UTF-8; lone surrogates are passed through.
+    """
+
+    data: bytes
+
+    @cached_property
+    def digits(self) -> bytes:
+        """The text under the digit mask."""
+        return self.data.translate(_DIGIT_MASK)
+
+    @cached_property
+    def codes(self) -> bytes:
+        """The text under the mask for codes."""
+        return self.data.translate(_CODE_MASK)
+
+    @cached_property
+    def hexes(self) -> bytes:
+        """The text under the hexadecimal mask."""
+        return self.data.translate(_HEX_MASK)
+
+    @cached_property
+    def lower(self) -> bytes:
+        """The text with its ASCII capitals lowered; offsets are the same."""
+        return self.data.lower()
+
+    def tail(self, end: int, reach: int, chars: bytes) -> int:
+        """Where the run of `chars` that ends at `end` begins, at most `reach` bytes back."""
+        piece = self.data[max(0, end - reach) : end]
+        return end - len(piece) + len(piece.rstrip(chars))
+
+    def follows_word(self, at: int) -> bool:
+        """Whether the byte in front of `at` is a letter, a digit or an underscore."""
+        return at > 0 and self.data[at - 1] in _WORD
+
+
+WINDOW_BYTES: Final = 48
+"""How far behind an anchor a form may run before it is tried again without a limit.
+
+Longer than any version seen in practice; a longer one is still found whole.
+"""
+
+# --- addresses -----------------------------------------------------------------------------------
+
+URL_BYTES: Final = 2_048
+"""The longest address, the limit that browsers and servers share; the rest is cut off."""
+
+_SCHEME_BYTES: Final = 12
+_SCHEME: Final = _UPPER + _LOWER + _DIGITS + b"+.-"
+_URL_RUN: Final = re.compile(rb"[^\x00-\x20\x7f<>\"'`|\\^]*+")
+_URL_STOP: Final = re.compile(
+    r"[\s\ufffd\u2018-\u201f\u3000-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff20]"
+)
+"""Typographic quotation marks and wide punctuation: never part of an address."""
+
+_BRACKET: Final = re.compile(r"[()\[\]{}]")
+_CLOSERS: Final = {")": "(", "]": "[", "}": "{"}
+
+
+def trimmed_url(run: str) -> str:
+    """The part of a run of characters that is the address: no sentence mark, no foreign bracket."""
+    stop = _URL_STOP.search(run)
+    run = run[: stop.start()] if stop else run
+    depth = dict.fromkeys(_CLOSERS.values(), 0)
+    for bracket in _BRACKET.finditer(run):
+        at, char = bracket.start(), bracket.group()
+        depth[_CLOSERS.get(char, char)] += -1 if char in _CLOSERS else 1
+        if min(depth.values()) < 0:
+            run = run[:at]
+            break
+    return run.rstrip(".,;:!?*~")
+
+
+def urls(text: Text) -> Iterator[Hit]:
+    """The addresses: a scheme, `://` and what belongs to it."""
+    at = text.data.find(b"://")
+    while at >= 0:
+        start = text.tail(at, _SCHEME_BYTES, _SCHEME)
+        rest = text.data[at + 3 : at + 3 + URL_BYTES]
+        run = _URL_RUN.match(rest)
+        # A rest cut at the limit, and a lone surrogate, end the address as a stop mark would.
+        body = trimmed_url(run.group().decode("utf-8", "replace")) if run else ""
+        end = at + 3 + len(body.encode())
+        if body and text.data[start : start + 1].isalpha() and at - start > 1:
+            yield Hit(start, end, SpecificKind.URL)
+        at = text.data.find(b"://", max(end, at + 3))
+
+
+# --- errors and issues ---------------------------------------------------------------------------
+
+_CODE: Final = re.compile(
+    rb"A(?<![0A-Za-z_]A)(?:[A0]{1,9}(?:-0{1,7})+|A{0,7}[-_]?0{2,6})(?![0A-Za-z_])"
+)
+"""Read on the mask for codes: the first byte is a literal, looking back ends a try in mid-word."""
+
+_ERROR_HEAD: Final = re.compile(rb"E(?:RR|RROR)?[-_0-9]")
+"""`ERR-1042` is an error code although it is written like an issue key."""
+
+
+def codes(text: Text) -> Iterator[Hit]:
+    """Error codes (`E1042`, `HTTP_502`) and issue keys (`KEY-123`)."""
+    for found in _CODE.finditer(text.codes):
+        word = text.data[found.start() : found.end()]
+        is_key = b"-" in word and not _ERROR_HEAD.match(word)
+        yield Hit(*found.span(), SpecificKind.ISSUE if is_key else SpecificKind.ERROR)
+
+
+_ERRNOS: Final = (
+    b"E2BIG|EACCES|EADDRINUSE|EADDRNOTAVAIL|EAGAIN|EAI_AGAIN|EBADENGINE|EBADF|EBUSY|ECANCELED|ECHILD"
+    b"|ECONNABORTED|ECONNREFUSED|ECONNRESET|EDEADLK|EDOM|EDQUOT|EEXIST|EFAULT|EFBIG|EHOSTDOWN"
+    b"|EHOSTUNREACH|EILSEQ|EINPROGRESS|EINTEGRITY|EINTR|EINVAL|EIO|EISCONN|EISDIR|ELIFECYCLE|ELOOP"
+    b"|EMFILE|EMLINK|EMSGSIZE|ENAMETOOLONG|ENETDOWN|ENETUNREACH|ENFILE|ENOBUFS|ENODEV|ENOENT|ENOEXEC"
+    b"|ENOLCK|ENOMEM|ENOSPC|ENOSYS|ENOTCONN|ENOTDIR|ENOTEMPTY|ENOTFOUND|ENOTSOCK|ENOTSUP|ENOTTY|ENXIO"
+    b"|EOPNOTSUPP|EOVERFLOW|EPERM|EPIPE|EPROTO|ERANGE|ERESOLVE|EROFS|ESHUTDOWN|ESPIPE|ESRCH|ESTALE"
+    b"|ETIMEDOUT|ETXTBSY|EWOULDBLOCK|EXDEV"
+)
+"""The errors of the operating system, and npm's. A table, for `END` and `ERROR` look alike."""
+
+_NAMED: Final = (
+    re.compile(rb"Error(?![0-9A-Za-z_])"),
+    re.compile(rb"Exception(?![0-9A-Za-z_])"),
+    re.compile(rb"E(?:" + _ERRNOS.replace(b"|E", b"|")[1:] + rb")(?![0-9A-Za-z_])"),
+    re.compile(rb"ERR_[0-9A-Z_]++(?![a-z])"),
+    re.compile(rb"Err[A-Z][0-9A-Za-z]++"),
+    re.compile(rb"SIG(?:ABRT|BUS|FPE|HUP|ILL|INT|KILL|PIPE|SEGV|TERM|TRAP)(?![0-9A-Za-z_])"),
+)
+_NAME_BYTES: Final = 80
+_BARE_NAMES: Final = (b"Error", b"Exception")
+"""The plain words: they name no error."""
+
+
+def named_errors(text: Text) -> Iterator[Hit]:
+    """Errors with a name: `TypeError`, `IOException`, `ENOENT`, `ERR_NOT_FOUND`, `SIGSEGV`."""
+    for form in _NAMED:
+        for found in form.finditer(text.data):
+            start = text.tail(found.start(), _NAME_BYTES, _WORD)
+            name = text.data[start : found.end()]
+            has_front = found.group() in _BARE_NAMES
+            if has_front != (start == found.start()) and name[:1].isupper():
+                yield Hit(start, found.end(), SpecificKind.ERROR)
+
+
+_ISSUE: Final = re.compile(rb"#[0-9]{1,9}(?![0-9A-Za-z_])")
+_REPO_BYTES: Final = 140
+_REPO_CHARS: Final = _WORD + b"./-"
+_REPO: Final = re.compile(rb"[0-9A-Za-z][0-9A-Za-z_.-]*/[0-9A-Za-z_.-]+")
+
+
+def issues(text: Text) -> Iterator[Hit]:
+    """Issues by number: `#981`, `owner/repo#981`; `&#39;` is a character, no issue."""
+    for anchor in re.finditer(rb"#0", text.digits):
+        found = _ISSUE.match(text.data, anchor.start())
+        if not found or text.data[max(0, found.start() - 1) : found.start()] in (b"&", b"#"):
+            continue
+        start = text.tail(found.start(), _REPO_BYTES, _REPO_CHARS)
+        if not _REPO.fullmatch(text.data, start, found.start()):
+            start = found.start()
+        yield Hit(start, found.end(), SpecificKind.ISSUE)
+
+
+# --- versions ------------------------------------------------------------------------------------
+
+PRERELEASE: Final = (
+    r"[-+._]?(?:alpha|beta|canary|dev|nightly|next|post|preview|pre|rc|snapshot|SNAPSHOT|a|b)"
+    r"[-._]?[0-9]{1,9}(?:[.][0-9]{1,9})*|[-+](?:alpha|beta|canary|dev|nightly|next|pre|rc|snapshot|SNAPSHOT)"
+)
+"""What makes another version of the same three numbers: `-rc.1`, `b2`, `.post1`."""
+
+_SUFFIX: Final = rb"(?:(?:" + PRERELEASE.encode() + rb")(?![0-9A-Za-z_]))?"
+_DOTTED: Final = re.compile(
+    rb"(?:(?<![0-9A-Za-z_])v|(?<![0-9])(?<![0-9]\.))[0-9]{1,9}(?:\.[0-9]{1,9}){2,}+" + _SUFFIX
+)
+_WITH_V: Final = re.compile(rb"(?<![0-9A-Za-z_])v[0-9]{1,9}(?:\.[0-9]{1,9})++" + _SUFFIX)
+_PINNED: Final = re.compile(
+    rb"(?:(?<=[0-9A-Za-z_\]]==)|(?<=[0-9A-Za-z_]@))v?[0-9]{1,9}(?:\.[0-9]{1,9})*+"
+    + _SUFFIX
+    + rb"(?!\.?[0-9A-Za-z_])"
+)
+_AT_RANK: Final = re.compile(
+    rb"(?:\b|_)(?:acc|hits?|k|map|mrr|ndcg|p|pass|precision|r|recall|top)@\Z"
+)
+"""`pass@1` is a score's name, not version 1."""
+
+_SAID: Final = re.compile(
+    rb"(?:version|\xe7\x89\x88\xe6\x9c\xac)s?[\"']?[ \t]{0,2}"
+    rb"(?:[:=]|\xef\xbc\x9a|is)?[ \t]{0,2}[\"']?"
+    rb"(v?[0-9]{1,9}(?:\.[0-9]{1,9})*+" + _SUFFIX + rb")(?![.,]?[0-9A-Za-z_])"
+)
+"""The number behind the word version, also behind its Chinese form."""
+
+_VERSION_BYTES: Final = 12
+_VERSION_CHARS: Final = _DIGITS + b".v"
+
+
+def _dotted(text: Text) -> Iterator[Hit]:
+    done = 0
+    for anchor in re.finditer(rb"\.0++\.0", text.digits):
+        if anchor.start() < done:
+            continue
+        start = text.tail(anchor.start(), _VERSION_BYTES, _VERSION_CHARS)
+        found = _DOTTED.search(text.data, max(done, start), anchor.end() + WINDOW_BYTES)
+        if found and found.end() == anchor.end() + WINDOW_BYTES:
+            # The window's end looks like the end of the text: the form may go on behind it.
+            found = _DOTTED.match(text.data, found.start())
+        if found:
+            done = found.end()
+            yield Hit(*found.span(), SpecificKind.VERSION)
+
+
+def _pinned(text: Text) -> Iterator[Hit]:
+    for sign in (rb"==v?0", rb"@v?0"):
+        for anchor in re.finditer(sign, text.digits):
+            at = anchor.start() + sign.index(b"v")
+            found = _PINNED.match(text.data, at)
+            if found and not _AT_RANK.search(text.lower, max(0, at - 12), at):
+                yield Hit(*found.span(), SpecificKind.VERSION)
+
+
+def versions(text: Text) -> Iterator[Hit]:
+    """Versions: three numbers, `v` and two, or one behind `==`, `@` or the word version."""
+    yield from _dotted(text)
+    yield from _pinned(text)
+    for anchor in re.finditer(rb"v0", text.digits):
+        if found := _WITH_V.match(text.data, anchor.start()):
+            yield Hit(*found.span(), SpecificKind.VERSION)
+    for word in (b"version", "版本".encode()):
+        for anchor in re.finditer(word, text.lower):
+            if said := _SAID.match(text.lower, anchor.start()):
+                yield Hit(*said.span(1), SpecificKind.VERSION)
+
+
+# --- hashes and places ---------------------------------------------------------------------------
+
+_HASH_RUN: Final = re.compile(rb"hhhhhhhh*+")
+HASH_CHARS_MOST: Final = 64
+_UUID: Final = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9A-Za-z_])")
+
+
+def hashes(text: Text) -> Iterator[Hit]:
+    """Lower-case hexadecimal words of 7 to 64 digits with a letter and a figure; whole UUIDs."""
+    for run in _HASH_RUN.finditer(text.hexes):
+        start, end = run.span()
+        word = text.data[start:end]
+        is_mixed = not word.isdigit() and not word.isalpha()
+        is_alone = not text.follows_word(start) and text.hexes[end : end + 1] != b"w"
+        if is_mixed and is_alone and end - start <= HASH_CHARS_MOST:
+            uuid = _UUID.match(text.data, start)
+            yield Hit(start, uuid.end() if uuid else end, SpecificKind.HASH)
+
+
+_PLACE_BYTES: Final = 240
+_PATH_CHARS: Final = _WORD + b"./\\~@+-"
+_FILE_NAME: Final = re.compile(rb"[0-9A-Za-z_)\]-]\.[A-Za-z][0-9A-Za-z_]{0,9}\Z")
+_LINE: Final = re.compile(rb":[0-9]{1,9}(?::[0-9]{1,9}|-[0-9]{1,9})?(?![0-9A-Za-z_])")
+
+
+def places(text: Text) -> Iterator[Hit]:
+    """A file with a line: `src/app.py:120`, `src/app.py:120:7`."""
+    for anchor in re.finditer(rb":0", text.digits):
+        at = anchor.start()
+        if not text.follows_word(at):
+            continue
+        line = _LINE.match(text.data, at)
+        start = text.tail(at, _PLACE_BYTES, _PATH_CHARS)
+        if line and _FILE_NAME.search(text.data, max(start, at - 12), at):
+            yield Hit(start, line.end(), SpecificKind.PLACE)
+
+
+Scanner = Callable[[Text], Iterator[Hit]]
+"""One class's search over a text."""
