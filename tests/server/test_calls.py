@@ -139,7 +139,7 @@ def test_an_unknown_tool_is_refused_with_those_that_are_there(office: Office) ->
     answer = office.ask("context_lst")
 
     assert answer.is_refusal
-    assert "context_list, context_edit" in answer.text
+    assert "context_list, context_tag" in answer.text
 
 
 def test_an_unexpected_fault_is_told_in_one_line_and_logged_with_its_traceback(

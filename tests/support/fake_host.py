@@ -39,7 +39,12 @@ class FakeHost:
 
     def read(self, own: OwnFacts) -> Reading:
         facts = replace(own, pending_response=self.pending)
-        return Reading(assemble(self.pieces, facts, 0, self.turn), size=self._applied)
+        response = next((p.response for p in reversed(self.pieces) if p.response), None) or ""
+        return Reading(
+            assemble(self.pieces, facts, 0, self.turn),
+            size=self._applied,
+            running_response=response,
+        )
 
     def origin(self, candidates: Sequence[str]) -> str:
         return self.copied_from if self.copied_from in candidates else ""

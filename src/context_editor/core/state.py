@@ -8,6 +8,8 @@ from typing import Final
 
 from context_editor.core.edits.model import Edit, Replacement
 from context_editor.core.sizes.calibration import Calibration
+from context_editor.core.stages.state import WorkState
+from context_editor.core.suggestion_state import SuggestionState
 
 SCHEMA: Final = 1
 """The version of the document that this release writes."""
@@ -143,10 +145,12 @@ class SessionState:
         calibration: What the session's usage says about sizes.
         intent: An apply that waits for its confirmation.
         report: The applied report that the next prompt is to carry; empty when there is none.
-        apply_mode: Why edits are not applied at the turn's end (`mods are off`); empty when they are.
+        continuation: The prompt that this product submitted to go on after its last apply; empty before.
         saved_tokens: Tokens saved by all applies, per request.
         rereads: Rereads of compressed content that were counted, as tool call ids.
         forked_from: The session that this state was copied from; empty for an original.
+        work: Stages, marks, notes and the state slot.
+        suggestions: What was suggested, and what is due.
     """
 
     session_id: str
@@ -164,10 +168,12 @@ class SessionState:
     calibration: Calibration = field(default_factory=Calibration)
     intent: Intent | None = None
     report: str = ""
-    apply_mode: str = ""
+    continuation: str = ""
     saved_tokens: int = 0
     rereads: list[str] = field(default_factory=list)
     forked_from: str = ""
+    work: WorkState = field(default_factory=WorkState)
+    suggestions: SuggestionState = field(default_factory=SuggestionState)
 
     def next_id(self, letter: str) -> str:
         """A fresh id of this kind, such as `q4`; ids are never given out twice."""

@@ -14,6 +14,7 @@ from context_editor.core.names import Names
 from context_editor.core.rows import Conversation, Row, RowKind
 from context_editor.core.sizes.gain import Gain
 from context_editor.core.sizes.wording import format_tokens
+from context_editor.core.suggestion_state import SuggestionState
 
 HEAD: Final = "[context-editor: suggestion]"
 
@@ -55,23 +56,6 @@ class SuggestionSettings:
 
     marks: tuple[float, ...] = (0.5, 0.65, 0.8)
     policy_trigger: float = 0.7
-
-
-@dataclass(frozen=True)
-class SuggestionState:
-    """What is remembered between looks; plain values, made to be stored.
-
-    Attributes:
-        crossed: Marks that were crossed and are not armed again, as text (`0.65`, or `policy`).
-        due: The newest of them while its suggestion may still be shown; empty when none is.
-        is_told: Whether the suggestion that is due was put before the agent once.
-        last_turn: The turn of the last suggestion; -1 before the first.
-    """
-
-    crossed: tuple[str, ...] = ()
-    due: str = ""
-    is_told: bool = False
-    last_turn: int = -1
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from context_editor.core.apply.emissions import Emission, Keep
 from context_editor.core.apply.plan import Placed, Plan, Surroundings, plan
+from context_editor.core.candidates.targets import targets_of
 from context_editor.core.edits.model import Edit, Op, Replacement
 from context_editor.core.names import Names
 from context_editor.core.prints import emitted_print, stored_prints
 from context_editor.core.rows import Conversation, Row, RowKind
 from context_editor.core.sizes.wording import format_tokens
 from context_editor.core.state import Planted
-from context_editor.engine.originals import file_originals, first_original, placed_of
+from context_editor.engine.originals import Filed, file_originals, first_original, placed_of
 from context_editor.engine.ports import Clock
 from context_editor.engine.records import record_of
 from context_editor.engine.settling import stored_groups
@@ -77,17 +78,22 @@ def _ready_one(
     replacement_id = state.next_id("c")
     before = sum(view.sizes.row(row) for row in rows)
     after = max(0, before - edit.saved_tokens)
-    record = record_of(edit, rows, view, clock.stamp(), (before, after))
-    filed = file_originals(archive, edit, rows, view.reading.conversation, record, run)
+    filed = Filed()
+    if rows:
+        record = record_of(edit, rows, view, clock.stamp(), (before, after))
+        filed = file_originals(archive, edit, rows, view.reading.conversation, record, run)
     placed = placed_of(edit, rows, replacement_id, filed, first_original(rows, state.replacements))
-    readied.placed.append(replace(placed, restored=restored))
+    is_slot = edit.op is Op.STATE or (edit.op is Op.REWRITE and _is_slot(rows[0], view))
+    readied.placed.append(
+        replace(placed, restored=restored, text=edit.text if is_slot else placed.text)
+    )
     readied.replacements.append(
         Replacement(
             replacement_id,
             edit.op,
             edit.author,
             edit.anchors,
-            rows[0].source if len(rows) == 1 else f"{len(rows)} rows",
+            _source_words(edit, rows),
             placed.original,
             filed.record,
             filed.media,
@@ -96,8 +102,21 @@ def _ready_one(
             after,
             state.epoch + 1,
             view.turn,
+            targets=targets_of(rows, view.disk),
         )
     )
+
+
+def _source_words(edit: Edit, rows: Sequence[Row]) -> str:
+    if edit.op is Op.STATE:
+        return "the state slot"
+    return rows[0].source if len(rows) == 1 else f"{len(rows)} rows"
+
+
+def _is_slot(row: Row, view: View) -> bool:
+    """Whether a row is the state slot: it shows clean text, without the product's wording (rule C5)."""
+    slot = view.state.work.slot
+    return slot is not None and slot.id == row.anchor
 
 
 def planned(readied: Readied, around: Surroundings) -> Plan:
@@ -182,8 +201,10 @@ def report_words(
 
 
 def _report_line(placed: Placed, names: Names) -> str:
-    first, last = names.number(placed.rows[0]), names.number(placed.rows[-1])
+    numbers = [names.number(row) for row in placed.rows] or [0]
+    first, last = numbers[0], numbers[-1]
     span = f"#{first}" if first == last else f"#{first}..#{last}"
+    span = span if first else "a new row"
     target = f" of {placed.edit.target}" if placed.edit.target else ""
     saved = format_tokens(abs(placed.edit.saved_tokens))
     change = "saved" if placed.edit.saved_tokens >= 0 else "brought back"

@@ -1,16 +1,19 @@
 """Queueing edits: one call is admitted whole or not at all (rule C18)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from context_editor.core.apply.plan import Surroundings, first_change
+from context_editor.core.disposable import on_edit_accepted
 from context_editor.core.edits.admit import Admitted, Ground, admit
-from context_editor.core.edits.model import Author, Edit
+from context_editor.core.edits.model import Author, Edit, Op
 from context_editor.core.edits.requests import EditCall, EditRequest
 from context_editor.core.rows import Conversation, Row
 from context_editor.core.sizes.gain import Gain
 from context_editor.core.sizes.wording import format_delta, format_tokens
+from context_editor.core.slot import StateChange, apply_state_changes, state_cancelled
+from context_editor.core.stages.state import WorkState
 from context_editor.core.state import SessionState, TurnChoices
 from context_editor.engine.view import View
 from context_editor.errors import RefusedError
@@ -43,50 +46,89 @@ def queue_edits(call: EditCall, view: View, ground: Ground) -> Queued:
             'edits is empty: give at least one edit, or "apply": "turn_end" to apply what is queued'
         )
         raise RefusedError(msg)
-    state = view.state
-    draft = list(state.queue)
-    lines: list[str] = []
-    warnings: list[str] = []
-    for position, request in enumerate(call.edits, start=1):
+    draft = _Draft(view.state, ground, call.epoch, list(view.state.queue), view.state.work)
+    for position, request in enumerate(call.edits):
         try:
-            lines += _one(
-                request, call.epoch, state, draft, replace(ground, queue=tuple(draft)), warnings
-            )
+            draft.lines += draft.one(request)
         except RefusedError as error:
-            msg = f"edits[{position - 1}] ({request.op}): {error}. Nothing of this call was queued."
+            msg = f"edits[{position}] ({request.op}): {error}. Nothing of this call was queued."
             raise RefusedError(msg) from error
-    state.queue[:] = draft
-    return Queued(tuple(lines), tuple(warnings))
+    if any(request.op != "cancel" for request in call.edits):
+        draft.take_marks()
+    view.state.queue[:] = draft.queue
+    view.state.work = draft.work
+    return Queued(tuple(draft.lines), tuple(draft.warnings))
 
 
-def _one(
-    request: EditRequest,
-    epoch: int | None,
-    state: SessionState,
-    draft: list[Edit],
-    ground: Ground,
-    warnings: list[str],
-) -> Sequence[str]:
-    if request.op == "cancel":
-        return (_cancel(request.id, draft),)
-    admitted = admit(request, ground, epoch)
-    warnings += admitted.warnings
-    for ousted in admitted.ousts:
-        _cancel(ousted, draft)
-        warnings.append(f"{ousted} (a disposable mark on the same rows) gave way to this edit")
-    edit = queued_edit(admitted, state.next_id("q"))
-    draft.append(edit)
-    return (_queued_line(edit, admitted, ground),)
+@dataclass
+class _Draft:
+    """One call as it goes along; the state is changed only when all of it is admitted."""
 
+    state: SessionState
+    ground: Ground
+    epoch: int | None
+    queue: list[Edit]
+    work: WorkState
+    lines: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
-def _cancel(edit_id: str, draft: list[Edit]) -> str:
-    for at, edit in enumerate(draft):
-        if edit.id == edit_id:
-            del draft[at]
-            return f"{edit_id} {edit.op} cancelled"
-    known = f"queued are {', '.join(e.id for e in draft)}" if draft else "nothing is queued"
-    msg = f"there is no queued edit {edit_id!r}: {known}"
-    raise RefusedError(msg)
+    @property
+    def _now(self) -> Ground:
+        return replace(self.ground, queue=tuple(self.queue))
+
+    def one(self, request: EditRequest) -> Sequence[str]:
+        """Take one element in, and say what it did."""
+        if request.op == "cancel":
+            return (self._cancel(request.id),)
+        if request.op == "state":
+            return self._state(request)
+        admitted = admit(request, self._now, self.epoch)
+        self.warnings += admitted.warnings
+        for ousted in admitted.ousts:
+            self._cancel(ousted)
+            self.warnings.append(
+                f"{ousted} (a disposable mark on the same rows) gave way to this edit"
+            )
+        edit = queued_edit(admitted, self.state.next_id("q"))
+        self.queue.append(edit)
+        return (_queued_line(edit, admitted, self.ground),)
+
+    def _state(self, request: EditRequest) -> Sequence[str]:
+        changes = [change for change in request.changes if isinstance(change, StateChange)]
+        outcome = apply_state_changes(self.work, changes, self._now, self.state.next_id)
+        self.work = outcome.work
+        self._put(outcome.edit)
+        self.warnings += outcome.warnings
+        if all(edit.op is Op.STATE for edit in self.queue):
+            self.warnings.append(
+                "a state change alone rewrites the cache behind the slot: send it with a block's edits"
+            )
+        return (*outcome.texts, f"{outcome.edit.id} state: the slot is rebuilt with the apply")
+
+    def _put(self, edit: Edit) -> None:
+        """Queue an edit; one with the id of a queued edit takes that one's place."""
+        self.queue[:] = [one for one in self.queue if one.id != edit.id]
+        self.queue.append(edit)
+
+    def _cancel(self, edit_id: str) -> str:
+        edit = next((one for one in self.queue if one.id == edit_id), None)
+        if edit is None:
+            ids = ", ".join(one.id for one in self.queue)
+            known = f"queued are {ids}" if ids else "nothing is queued"
+            msg = f"there is no queued edit {edit_id!r}: {known}"
+            raise RefusedError(msg)
+        self.queue.remove(edit)
+        if edit.op is Op.STATE:
+            self.work = state_cancelled(self.work)
+        return f"{edit_id} {edit.op} cancelled"
+
+    def take_marks(self) -> None:
+        """What an accepted call does to disposable marks and to a waiting block (rules D5, D8, E6)."""
+        accepted = on_edit_accepted(self.work, self._now, self.state.next_id)
+        self.work = accepted.work
+        for edit in accepted.edits:
+            self._put(edit)
+        self.lines += accepted.lines
 
 
 def queued_edit(

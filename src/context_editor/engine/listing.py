@@ -6,11 +6,15 @@ from typing import Final, Literal, TypeAlias
 
 from context_editor.core import listing as lines
 from context_editor.core.apply.plan import Surroundings
+from context_editor.core.candidates.model import Candidate, review_words
 from context_editor.core.listing import Header, RowMarks
+from context_editor.core.notes import notes_words
 from context_editor.core.rows import Row
 from context_editor.core.rules import RULES
-from context_editor.core.sizes.wording import format_delta, format_tokens
+from context_editor.core.sizes.wording import format_delta
+from context_editor.core.stages.header import stage_words
 from context_editor.engine import editing
+from context_editor.engine.look import Look
 from context_editor.engine.view import View
 from context_editor.errors import RefusedError
 
@@ -101,13 +105,16 @@ def header_of(view: View, around: Surroundings, facts: HeaderFacts) -> Header:
     if facts.apply_mode:
         others.insert(0, f"Apply: at resume: {facts.apply_mode}")
     if conversation.unreadable:
-        others.append(f"Unreadable: {conversation.unreadable} line(s)")
+        at = next(
+            (i for i, line in enumerate(others) if line.startswith("Suggestion:")), len(others)
+        )
+        others.insert(at, f"Unreadable: {conversation.unreadable} line(s)")
     return Header(
         lines.context_words(view.sizes.total_tokens, facts.window, is_known=view.sizes.is_known),
         f"{len(conversation.listed)} (epoch {state.epoch})",
         facts.stage,
         _queued_words(view, facts),
-        facts.effect or effect_words(view),
+        facts.effect,
         _cache_words(view, around, facts),
         tuple(others),
     )
@@ -127,22 +134,29 @@ def _queued_words(view: View, facts: HeaderFacts) -> str:
     return f"{len(queue)} edit(s), {format_delta(-saved)}, {when}"
 
 
-def effect_words(view: View) -> str:
-    """What was saved so far (rule F1)."""
-    state = view.state
-    count = len(state.replacements)
-    return (
-        f"{count} edit(s), {format_tokens(max(0, state.saved_tokens))} saved, "
-        f"{len(state.rereads)} reread(s) of compressed content"
-    )
-
-
 def _cache_words(view: View, around: Surroundings, facts: HeaderFacts) -> str:
     distance = editing.queue_distance(view.state, around)
     if distance is None:
         return "nothing queued"
     limit = facts.keep_cache_positions
     return f"earliest change is {distance} positions from the end (≤{limit} keeps it)"
+
+
+def header_facts(look: Look, view: View, found: Sequence[Candidate]) -> HeaderFacts:
+    """What the header says of stages, candidates, notes and telemetry."""
+    state, names = view.state, view.names
+    reviewed = review_words(found, approx=not view.sizes.is_known)
+    notes = notes_words(state.work, view.reading.conversation.turns)
+    suggestion = look.suggestion(view, found)
+    lines = (("Review", reviewed), ("Notes", notes), ("Suggestion", suggestion))
+    return HeaderFacts(
+        look.limits.window,
+        look.limits.keep_cache_positions,
+        look.apply_mode,
+        stage_words(state.work, names, view.sizes),
+        look.effect(view),
+        tuple(f"{name}: {words}" for name, words in lines if words),
+    )
 
 
 def _chosen(request: ListRequest, view: View, marks: RowMarks) -> Sequence[Row]:

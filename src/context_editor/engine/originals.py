@@ -21,9 +21,9 @@ class Filed:
         record: The address of its record.
     """
 
-    original: str
-    media: tuple[str, ...]
-    record: str
+    original: str = ""
+    media: tuple[str, ...] = ()
+    record: str = ""
 
 
 def original_text(op: Op, rows: Sequence[Row]) -> str:

@@ -23,6 +23,7 @@ class Reading:
         boundaries: How many times the conversation was begun anew in this file.
         cwd: The folder that the session works in; empty when unknown.
         is_mid_turn: Whether an answer is being written, or a tool is running, now.
+        running_response: The id of the newest answer: the one that makes a call, or that ended the turn.
     """
 
     conversation: Conversation
@@ -32,6 +33,7 @@ class Reading:
     boundaries: int = 0
     cwd: str = ""
     is_mid_turn: bool = False
+    running_response: str = ""
 
 
 @dataclass(frozen=True)

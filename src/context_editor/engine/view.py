@@ -9,7 +9,6 @@ from typing import Any
 
 from context_editor.core.assemble import OwnFacts
 from context_editor.core.candidates.reproducible import DiskFacts, reproducible
-from context_editor.core.edits.admit import Ground
 from context_editor.core.edits.model import Op, Replacement
 from context_editor.core.measure import Estimates, Measured, measured
 from context_editor.core.names import Names
@@ -82,17 +81,6 @@ class View:
         """The rows with these anchors that still stand, in the order given."""
         found = self.reading.conversation.by_anchor
         return tuple(found[anchor] for anchor in anchors if anchor in found)
-
-    def ground(self, original_path: "Mapping[str, str] | None" = None) -> Ground:
-        """What admission is judged against."""
-        del original_path
-        return Ground(
-            self.names,
-            self.sizes,
-            tuple(self.state.queue),
-            self.state.replacements,
-            reproducible=self.reproducible,
-        )
 
 
 def own_facts(state: SessionState, own_tool: str) -> OwnFacts:

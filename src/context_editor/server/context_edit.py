@@ -10,6 +10,7 @@ from context_editor.server.tool import Tool
 if TYPE_CHECKING:
     from context_editor.core.edits.requests import EditCall, EditRequest
     from context_editor.core.names import Target
+    from context_editor.core.slot import StateChange
     from context_editor.engine.session import Engine
 
 DESCRIPTION: Final = """\
@@ -19,6 +20,8 @@ are queued: the conversation changes when this turn ends. One bad edit refuses t
 `collapse`: rows `index`..`to` become one row with `summary`. `summarize`: the result of one \
 tool call becomes `text`; the call stays. `describe`: images, documents and pasted text in the \
 person's prompt become `text`; their typed words stay. `rewrite`: your own text becomes `text`. \
+`state`: items of the state slot (`do` add, set, mark `as` harmful or outdated, unmark, remove; \
+`kind` goal, plan, done, next, fact, question). \
 `restore`: the original of replacement `id` (c4) comes back. `cancel`: withdraws the queued edit \
 `id` (q2). Name a row by exactly one of `index`, `ref` (both take a number or a ref) or \
 `tool_use_id`.
@@ -89,7 +92,24 @@ class ById(Input):
     id: Annotated[str, Field(min_length=1)]
 
 
-Element: TypeAlias = Annotated[Collapse | Rewording | ById, Field(discriminator="op")]
+class Change(Input):
+    """One change of the state slot's items."""
+
+    do: Literal["add", "set", "mark", "unmark", "remove"]
+    kind: Literal["goal", "plan", "done", "next", "fact", "question"] = "goal"
+    id: Annotated[str, Field(min_length=1)] = "-"
+    text: str = ""
+    flag: Annotated[Literal["harmful", "outdated"], Field(alias="as")] = "harmful"
+
+
+class State(Input):
+    """Changes of the state slot."""
+
+    op: Literal["state"]
+    changes: Annotated[list[Change], Field(min_length=1)]
+
+
+Element: TypeAlias = Annotated[Collapse | Rewording | State | ById, Field(discriminator="op")]
 """One element of `edits`; a further op is a further class here and a line in `_request`."""
 
 
@@ -138,8 +158,22 @@ def _request(element: Element) -> "EditRequest":
             return EditRequest(element.op, _target(element), element.summary)
         case Rewording():
             return EditRequest(element.op, _target(element), element.text)
+        case State():
+            return EditRequest(element.op, changes=tuple(map(_change, element.changes)))
         case ById():
             return EditRequest(element.op, id=element.id)
+
+
+def _change(change: Change) -> "StateChange":
+    from context_editor.core.slot import StateChange  # noqa: PLC0415 (only once a tool is called)
+
+    return StateChange(
+        change.do,
+        change.given("kind") or "",
+        change.given("id") or "",
+        change.text,
+        change.given("flag") or "",
+    )
 
 
 def _target(element: Targeted) -> "Target":

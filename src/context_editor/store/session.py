@@ -80,6 +80,13 @@ class SessionFolder:
         """One line for each tool call that ended, written by the hook."""
         return self.path / "tools.jsonl"
 
+    def set_next_mark(self, tokens: int) -> None:
+        """Write down from which size of the context on a suggestion is due; 0 for never (the hook reads it)."""
+        path = self.path / "next_mark"
+        words = str(tokens).encode()
+        if not path.exists() or path.read_bytes() != words:
+            replace_file(path, words)
+
     def others(self) -> tuple["SessionFolder", ...]:
         """The folders of all other sessions that have a state, newest first."""
         found = [path for path in self.path.parent.glob("*/state.json") if path.parent != self.path]
@@ -130,7 +137,16 @@ class SessionFolder:
 
     def _set_marks(self, state: SessionState) -> None:
         _set_mark(self.queue_mark, is_set=bool(state.queue))
-        _set_mark(self.tell_mark, is_set=bool(state.intent or state.report))
+        _set_mark(self.tell_mark, is_set=has_to_tell(state))
+
+
+def has_to_tell(state: SessionState) -> bool:
+    """Whether the next prompt may have something to carry: a look is needed, and is dear."""
+    work = state.work
+    is_waiting = work.waiting is not None and not work.waiting.is_told
+    return bool(
+        state.intent or state.report or is_waiting or any(n.remind_after for n in work.notes)
+    )
 
 
 def _set_mark(path: Path, *, is_set: bool) -> None:

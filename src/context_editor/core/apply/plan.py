@@ -23,6 +23,7 @@ from context_editor.core.edits import wording
 from context_editor.core.edits.admit import described_pieces
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX, Edit, Op
 from context_editor.core.rows import Call, Conversation, Piece, PieceForm, Row
+from context_editor.core.slot import SlotPlace
 from context_editor.core.state import PROMPT_LABEL, CarriedPart
 from context_editor.errors import RefusedError
 
@@ -83,6 +84,7 @@ class Surroundings:
         service_tokens: The size of every hidden row, by anchor.
         keep_cache: Whether own rows in front of the first edit must stay.
         rebuild: Whether every assistant row and every result is built anew (the resume fallback).
+        slot: Where a state edit puts the slot, and which earlier slots go; None where there is no such edit.
     """
 
     conversation: Conversation
@@ -91,6 +93,7 @@ class Surroundings:
     service_tokens: Mapping[str, int] = field(default_factory=dict)
     keep_cache: bool = False
     rebuild: bool = False
+    slot: SlotPlace | None = None
 
 
 @dataclass
@@ -123,7 +126,13 @@ def plan(placed: Sequence[Placed], around: Surroundings) -> Plan:
     """
     changes = Changes()
     for one in placed:
-        _place(one, around, changes)
+        if one.rows:
+            _place(one, around, changes)
+    for one in placed:
+        if not one.rows:
+            _place_new_slot(one, placed, around, changes)
+    if around.slot and any(one.edit.op is Op.STATE for one in placed):
+        changes.gone.update(at for row in around.slot.leaving for at in row.positions)
     first_edit = min(changes.touched(), default=len(around.conversation.pieces))
     dropped = _drop_own(around, first_edit, changes)
     first = min(changes.touched(), default=len(around.conversation.pieces))
@@ -195,6 +204,22 @@ def _place_own_text(one: Placed, changes: Changes) -> None:
         "assistant", text, anchor=row.anchor, replacement=one.id
     )
     changes.gone.update(row.positions[1:])
+
+
+def _place_new_slot(
+    one: Placed, placed: Sequence[Placed], around: Surroundings, changes: Changes
+) -> None:
+    """Put a state slot that has no row yet behind its batch's collapse, else at the end (rule H9)."""
+    built = Build("assistant", one.text, replacement=one.id, service=True)
+    at = around.slot.at if around.slot else None
+    beside = next((f"t:{COLLAPSE_ID_PREFIX}{p.id}" for p in placed if at in p.rows), "")
+    for rows in (changes.inserted, changes.behind):
+        for position, group in rows.items():
+            if beside and any(row.anchor == beside for row in group):
+                rows[position] = (*group, built)
+                return
+    end = len(around.conversation.pieces) - 1
+    changes.behind[end] = (*changes.behind.get(end, ()), built)
 
 
 def _place_description(one: Placed, around: Surroundings, changes: Changes) -> None:

@@ -75,6 +75,7 @@ class Ground:
         replacements: Every replacement so far, by id.
         protected: Rows that no edit may cover, by anchor, with the reason: `pinned`, `the state slot`.
         original_path: The path where an original with this text will stand.
+        rewritable: The same as `protected`, for a rewrite: it may change a state slot without items.
         reproducible: Anchors of rows whose output can be had again (rule A6).
     """
 
@@ -85,6 +86,7 @@ class Ground:
     protected: Mapping[str, str] = field(default_factory=dict)
     original_path: Callable[[str], str] = lambda _: ""
     reproducible: frozenset[str] = frozenset()
+    rewritable: Mapping[str, str] | None = None
 
     @property
     def conversation(self) -> Conversation:
@@ -164,7 +166,11 @@ def _admit_collapse(
     )
     contents = " ".join(wording.contents_list(held))
     saved = _gain(covered, ground, ground.sizer.text(size) + ground.sizer.text(contents))
-    warnings = (*_record_warning(text, covered), *_host_warning(covered), *_consent_warnings(text, ground))
+    warnings = (
+        *_record_warning(text, covered),
+        *_host_warning(covered),
+        *_consent_warnings(text, ground),
+    )
     return Admitted(Op.COLLAPSE, covered, text, saved, warnings, ousts=ousts)
 
 
@@ -210,7 +216,7 @@ def _admit_rewrite(
         way = "use summarize" if row.call else "only your own text can be rewritten"
         msg = f"{ground.names.words(row)} is not your own text ({row.source}): {way}"
         raise RefusedError(msg)
-    _refuse_untouchable((row,), ground)
+    _refuse_untouchable((row,), ground, ground.rewritable)
     ousts = _refuse_overlap((row,), ground, author)
     words = wording.rewritten(author, PLACEHOLDER_ID, ground.original_path(row.text), text)
     before, after = ground.sizer.row(row), ground.sizer.text(words)
@@ -346,12 +352,15 @@ def _pending(rows: Sequence[Row], names: Names) -> RefusedError:
     return RefusedError(msg)
 
 
-def _refuse_untouchable(rows: Sequence[Row], ground: Ground) -> None:
+def _refuse_untouchable(
+    rows: Sequence[Row], ground: Ground, protected: Mapping[str, str] | None = None
+) -> None:
+    held = ground.protected if protected is None else protected
     pending = [row for row in rows if row.is_pending]
     if pending:
         raise _pending(pending, ground.names)
     for row in rows:
-        reason = ground.protected.get(row.anchor)
+        reason = held.get(row.anchor)
         if reason:
             msg = f"{ground.names.words(row)} is {reason}: leave it out of the range, or change its tag with context_tag first"
             raise RefusedError(msg)

@@ -55,6 +55,9 @@ def _hello(engine: Engine, given: Mapping[str, Any]) -> Answer:
     context = given.get("usage", {}).get("context", {})
     facts = {"window": context.get("window", 0)}
     presence.say_hello(data_folder(), host_pid(), facts)
+    if not (engine.folder.path / "next_mark").exists() and facts["window"]:
+        first = min(engine.limits.suggestions.marks, default=0)
+        engine.folder.set_next_mark(round(first * facts["window"]))
     if not engine.folder.state_path.exists():
         return {}
     notice = engine.confirm(is_final=True)
@@ -66,7 +69,8 @@ def _hello(engine: Engine, given: Mapping[str, Any]) -> Answer:
 
 
 def _turn_end(engine: Engine, given: Mapping[str, Any]) -> Answer:
-    end = engine.turn_ended(is_normal=bool(given.get("isNormal")))
+    answer = str(given.get("answer", ""))
+    end = engine.turn_ended(is_normal=bool(given.get("isNormal")), answer=answer)
     command = APPLY_COMMAND.format(count=end.edits) if end.edits else ""
     return {"command": command, "resume": end.resume, "notice": end.notice}
 

@@ -69,10 +69,13 @@ def _session_folder(given: Given) -> Path:
 
 def prompt_submitted(given: Given) -> Answer:
     """Attach what the next prompt is to carry; nothing when there is nothing to say."""
+    from context_editor.hosts.claude_code.meter import is_heavy_turn  # noqa: PLC0415 (each hook pays for what it uses)
+
     folder = _session_folder(given)
-    if not (folder / "tell").exists():
+    is_heavy = is_heavy_turn(folder)
+    if not is_heavy and not (folder / "tell").exists():
         return {}
-    lines = _engine(given).prompt_lines()
+    lines = _engine(given).prompt_lines(str(given.get("prompt", "")))
     if not lines:
         return {}
     text = "\n".join(lines)[:CONTEXT_CHARS]
@@ -85,8 +88,17 @@ def tool_used(given: Given) -> Answer:
         return {}
     from context_editor.hosts.claude_code.tool_log import note_tool  # noqa: PLC0415 (only the main conversation)
 
-    note_tool(_session_folder(given), given)
-    return {}
+    folder = _session_folder(given)
+    note_tool(folder, given)
+    from context_editor.hosts.claude_code.meter import is_past_mark  # noqa: PLC0415
+
+    if not is_past_mark(folder, Path(str(given.get("transcript_path", "")))):
+        return {}
+    words = _engine(given, is_mid_turn=True).suggest_at_tool()
+    if not words:
+        return {}
+    answer = {"hookEventName": "PostToolUse", "additionalContext": words[:CONTEXT_CHARS]}
+    return {"hookSpecificOutput": answer}
 
 
 def tool_asked(given: Given) -> Answer:
@@ -125,9 +137,14 @@ def _is_in_archive(path: str, archive: Path) -> bool:
 
 
 def turn_ended(given: Given) -> Answer:
-    """Nothing to decide here yet: the mod starts the apply; without mods the queue waits for the copy."""
-    del given
-    return {}
+    """Close a block where the answer ends with the optimize marker; the apply itself is the mod's."""
+    from context_editor.core.marker import ends_with_marker  # noqa: PLC0415 (each hook pays for what it uses)
+
+    answer = str(given.get("last_assistant_message") or "")
+    if given.get("agent_id") or not ends_with_marker(answer):
+        return {}
+    words = _engine(given).answered_with(answer)
+    return {"systemMessage": f"context-editor: {words}"} if words else {}
 
 
 OWN_COMMAND: Final = "context-editor:"
@@ -171,17 +188,21 @@ def session_ended(given: Given) -> Answer:
     return {}
 
 
-def _engine(given: Given) -> Any:
-    from context_editor.hosts.claude_code.environment import data_folder  # noqa: PLC0415 (only where there is work)
+def _engine(given: Given, *, is_mid_turn: bool = False) -> Any:
+    from context_editor.hosts.claude_code.environment import data_folder, host_pid  # noqa: PLC0415 (only where there is work)
+    from context_editor.hosts.claude_code.presence import window  # noqa: PLC0415
     from context_editor.hosts.claude_code.wiring import (
+        Limits,
         Opened,
         SessionRef,
         open_engine,
         standard_loads,
     )  # noqa: PLC0415
 
+    data = data_folder()
     ref = SessionRef(str(given["session_id"]), Path(str(given["transcript_path"])))
-    return open_engine(ref, Opened(data_folder(), standard_loads()))
+    limits = Limits(window=window(data, host_pid()))
+    return open_engine(ref, Opened(data, standard_loads(), limits, is_mid_turn=is_mid_turn))
 
 
 HANDLERS: Final[Mapping[str, Handler]] = {

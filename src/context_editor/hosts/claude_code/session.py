@@ -55,6 +55,7 @@ class ClaudeSession:
             reader.bytes_read,
             cwd=next((e.cwd for e in reversed(live.chain) if e.cwd), ""),
             is_mid_turn=self.is_mid_turn,
+            running_response=live.last_response or "",
         )
 
     def forget(self) -> None:

@@ -192,10 +192,12 @@ class _Work:
         self._newest: list[int] = []
         self._tools: dict[str, str] = {}
         self._firsts: dict[str, int] = {}
-        self._own_compacts: set[str] = set()
+        self._own_compacts: dict[str, str] = {}
 
     def cut(self, place: int) -> None:
         """Let everything from a place on go."""
+        gone = {entry.uuid for entry in self.chain[place:]}
+        self._own_compacts = {i: uuid for i, uuid in self._own_compacts.items() if uuid not in gone}
         for entry in self.chain[place:]:
             for name in (entry.message_id, *entry.calls):
                 if name is not None and self._firsts.get(name, -1) >= place:
@@ -207,7 +209,7 @@ class _Work:
     def extend(self, entries: Sequence[Entry], ledger: TurnLedger) -> None:
         """Take more entries in, at the end."""
         self._tools.update(tool_names(entries))
-        self._own_compacts.update(own_compact_ids(entries))
+        self._own_compacts.update((prompt_id, uuid) for uuid, prompt_id in own_compacts(entries))
         first_turn = self._turns[-1] if self._turns else 0
         turns = turns_of(entries, ledger, first_turn)
         newest = self._newest[-1] if self._newest else -1
@@ -265,11 +267,11 @@ def tool_names(entries: Iterable[Entry]) -> Iterable[tuple[str, str]]:
                     yield str(block.get("id", "")), str(block.get("name", ""))
 
 
-def own_compact_ids(entries: Iterable[Entry]) -> Iterable[str]:
-    """The prompt ids of `/compact` commands that this product ran."""
+def own_compacts(entries: Iterable[Entry]) -> Iterable[tuple[str, str]]:
+    """The uuid and the prompt id of each `/compact` that this product ran."""
     for entry in entries:
         prompt_id = entry.facts.get("promptId")
         if entry.type != "user" or entry.answers or not isinstance(prompt_id, str):
             continue
         if is_own_compact(entry, prompt_text(entry.content)):
-            yield prompt_id
+            yield entry.uuid, prompt_id

@@ -1,0 +1,279 @@
+"""Applying and confirming: the queue becomes a plan, the host carries it out, and the state takes it in."""
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from context_editor.core.apply.emissions import Build
+from context_editor.core.apply.plan import Plan
+from context_editor.core.rows import Conversation
+from context_editor.core.slot import slot_place
+from context_editor.core.stages.carry import after_apply
+from context_editor.core.stages.moves import moves_of
+from context_editor.core.state import Intent, Planted, SessionState
+from context_editor.core.suggestions import answered
+from context_editor.engine import applying, repairing, settling
+from context_editor.engine.align import aligned
+from context_editor.engine.look import Look
+from context_editor.engine.ports import ApplyAnswer, HostRow
+from context_editor.engine.view import View, names_of
+from context_editor.errors import ContextEditorError, RefusedError, TranscriptError
+from context_editor.store import codec
+from context_editor.store.files import replace_file
+
+log = logging.getLogger(__name__)
+
+INTENT_GRACE_S: Final = 20.0
+"""How long an apply may take to reach the host's file before it counts as not done, in seconds.
+
+The host writes the new rows once its own hooks have returned; that took under a second wherever it was seen.
+"""
+
+APPLIES_KEPT: Final = 5
+"""Lists of emitted rows that are kept, so that a number of an older listing can be answered with today's."""
+
+NOT_TAKEN: Final = "context-editor: nothing was applied: the host did not take the edited conversation; the queue stays"
+
+
+@dataclass
+class Applies(Look):
+    """A session whose queue can be applied."""
+
+    # --- applying --------------------------------------------------------------------------------------
+
+    def plan_apply(
+        self, host_rows: Sequence[HostRow], trigger: str = "manual", *, rebuild: bool = False
+    ) -> ApplyAnswer:
+        """What the host is to do with its conversation now.
+
+        Every failure answers `skip`: the conversation stays as it is and the queue stays.
+        """
+        started_s = self.clock.measure_s()
+        try:
+            with self.folder.changed() as state:
+                self._settle(state)
+                return self._plan_apply(state, host_rows, trigger, started_s, rebuild=rebuild)
+        except (ContextEditorError, OSError) as error:
+            words = f"context-editor: nothing was applied: {error}; the queue stays"
+            self._report(words)
+            return ApplyAnswer(skip=words)
+
+    def _report(self, words: str) -> None:
+        """Have the next prompt carry a line, where the state can be written at all."""
+        try:
+            with self.folder.changed() as state:
+                state.report = "\n".join(filter(None, (state.report, words)))
+        except (ContextEditorError, OSError):
+            log.warning("could not note for the next prompt: %s", words, exc_info=True)
+
+    def _plan_apply(
+        self,
+        state: SessionState,
+        host_rows: Sequence[HostRow],
+        trigger: str,
+        started_s: float,
+        *,
+        rebuild: bool,
+    ) -> ApplyAnswer:
+        if state.intent is not None:
+            return ApplyAnswer(skip="context-editor: an apply is under way already")
+        if not state.queue:
+            return ApplyAnswer(skip="context-editor: nothing is queued")
+        view = self.view(state)
+        slot = slot_place(state.work, state.queue, self.ground(view))
+        readied = applying.ready(view, self.archive, self._run_name(), self.clock)
+        if not readied.placed:
+            reasons = "; ".join(f"{i}: {reason}" for i, reason in readied.skipped.items())
+            msg = f"no queued edit could be applied ({reasons})"
+            raise RefusedError(msg)
+        around = replace(self.around(view), rebuild=rebuild, slot=slot)
+        made = applying.planned(readied, around)
+        rows = self._host_rows(made, view.reading.conversation, host_rows)
+        state.intent = self._intent(view, readied, made, trigger, started_s, rebuild=rebuild)
+        return ApplyAnswer(rows=rows, edits=len(readied.placed))
+
+    def needs_repair(self, held: Sequence[HostRow]) -> bool:
+        """Whether what the host loaded differs from what its file holds, after applies of ours."""
+        with self.folder.changed() as state:
+            self._settle(state, is_final=True)
+            return bool(state.epoch) and repairing.surplus(self._read(state).conversation, held) > 0
+
+    def plan_repair(self, host_rows: Sequence[HostRow]) -> ApplyAnswer:
+        """What the host is to do so that it holds what its file holds; `skip` where nothing is wrong."""
+        started_s = self.clock.measure_s()
+        try:
+            with self.folder.changed() as state:
+                self._settle(state, is_final=True)
+                view = self.view(state)
+                conversation = view.reading.conversation
+                wrong = repairing.surplus(conversation, host_rows)
+                if not wrong:
+                    return ApplyAnswer(
+                        skip="context-editor: the conversation is as its file holds it"
+                    )
+                last = self.folder.path / f"applies/{state.epoch - 1}.json"
+                held = repairing.known_again(_planted_in(last), conversation, host_rows)
+                made = repairing.repair_plan(self.around(view), held)
+                rows = self._host_rows(made, conversation, held, is_lenient=True)
+                intent = self._intent(
+                    view, applying.Readied(), made, "repair", started_s, rebuild=False
+                )
+                words = (
+                    f"context-editor: repaired the resumed conversation: {wrong} row(s) put right"
+                )
+                state.intent = replace(intent, dropped=(), report=words)
+                return ApplyAnswer(rows=rows)
+        except ContextEditorError as error:
+            return ApplyAnswer(skip=f"context-editor: nothing was repaired: {error}")
+
+    @staticmethod
+    def _host_rows(
+        made: Plan,
+        conversation: Conversation,
+        host_rows: Sequence[HostRow],
+        *,
+        is_lenient: bool = False,
+    ) -> tuple[tuple[int, int] | Build, ...]:
+        places = aligned(conversation.pieces, host_rows, is_lenient=is_lenient)
+        rows: list[tuple[int, int] | Build] = []
+        for emission in made.emissions:
+            if isinstance(emission, Build):
+                rows.append(emission)
+                continue
+            at = places.get(emission.handle)
+            if at is None:
+                msg = f"the host did not hand over row {emission.handle}, which must stay"
+                raise TranscriptError(msg)
+            last = rows[-1] if rows else None
+            if isinstance(last, tuple) and last[1] == at:
+                rows[-1] = (last[0], at + 1)
+            else:
+                rows.append((at, at + 1))
+        return tuple(rows)
+
+    def _intent(
+        self,
+        view: View,
+        readied: applying.Readied,
+        made: Plan,
+        trigger: str,
+        started_s: float,
+        *,
+        rebuild: bool,
+    ) -> Intent:
+        state, conversation = view.state, view.reading.conversation
+        planted = applying.planted_rows(made, conversation, view.names)
+        name = f"applies/{state.epoch}.json"
+        numbering = [view.names.ref(row) for row in conversation.listed]
+        document = {"planted": codec.encoded(planted), "numbering": numbering}
+        replace_file(
+            self.folder.path / name,
+            json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass"),
+        )
+        before = view.sizes.total_tokens
+        after = max(0, before - sum(p.edit.saved_tokens for p in readied.placed))
+        first = conversation.row_at.get(made.first_changed)
+        return Intent(
+            self.clock.now_s(),
+            trigger,
+            str(view.reading.transcript),
+            view.reading.size,
+            name,
+            tuple(p.edit for p in readied.placed),
+            tuple(readied.replacements),
+            applying.absorbed_refs(readied, view.names),
+            readied.skipped,
+            tuple(edit.id for edit in state.queue),
+            before,
+            after,
+            view.names.number(first) if first else 0,
+            made.first_changed,
+            made.thinking_dropped,
+            1000 * (self.clock.measure_s() - started_s),
+            rebuild,
+            applying.report_words(
+                readied, view.names, (before, after), state.epoch + 1, made.thinking_dropped
+            ),
+        )
+
+    def _run_name(self) -> str:
+        """A file name for the records of this run: the time without colons (rule L12)."""
+        return datetime.fromisoformat(self.clock.stamp()).strftime("%Y%m%dT%H%M%S%z")
+
+    # --- confirming ------------------------------------------------------------------------------------
+
+    def confirm(self, *, is_final: bool = False) -> str:
+        """Settle an apply that was handed to the host, if there is one.
+
+        Args:
+            is_final: Whether the host has nothing more to write: an apply that is not there was not done.
+
+        Returns:
+            One line for the person; empty when there was nothing to settle.
+        """
+        with self.folder.changed() as state:
+            return self._settle(state, is_final=is_final)
+
+    def _settle(self, state: SessionState, *, is_final: bool = False) -> str:
+        intent = state.intent
+        if intent is None:
+            return ""
+        settled = self.host.settle(intent.offset)
+        if not settled.is_found:
+            if not is_final and self.clock.now_s() - intent.started_s < INTENT_GRACE_S:
+                return ""
+            state.intent = None
+            state.report = NOT_TAKEN
+            return state.report
+        conversation = self._read(state).conversation
+        found = settling.matched(_planted_in(self.folder.path / intent.planted), conversation)
+        settling.take_in(state, intent, found)
+        self._carry_work(state, intent, found)
+        words = self._numbered_report(state, intent)
+        state.report = "\n".join(filter(None, (state.report, words)))
+        settling.log_apply(self.folder, state, intent, settled, found.reason, self.clock.stamp())
+        settling.prune_applies(self.folder.path / "applies", state.epoch - APPLIES_KEPT)
+        return words
+
+    def _carry_work(self, state: SessionState, intent: Intent, found: settling.Matched) -> None:
+        """Bring marks, stages and notes over to the rows that now stand (rule B10)."""
+        applied = [
+            (edit, made.id) for edit, made in zip(intent.edits, intent.replacements, strict=True)
+        ]
+        moves = moves_of(applied, found.standing, found.renamed)
+        carried = after_apply(state.work, self._read(state).conversation, moves)
+        state.work = carried.work
+        state.suggestions = answered(state.suggestions)
+
+    def _numbered_report(self, state: SessionState, intent: Intent) -> str:
+        """The report with the rows' numbers as they are now."""
+        reading = self._read(state)
+        names = names_of(state, reading, self.folder.path / "applies")
+        words = intent.report
+        for replacement in intent.replacements:
+            standing = state.replacements.get(replacement.id)
+            numbers = [
+                names.conversation.numbers.get(a, 0) for a in (standing.anchors if standing else ())
+            ]
+            place = f"#{numbers[0]}" if numbers and numbers[0] else "nothing"
+            words = words.replace(f"{{{replacement.id}}}", place)
+        state.numbered_epoch = state.epoch
+        return words
+
+
+def _planted_in(path: Path) -> tuple[Planted, ...]:
+    """The rows that an apply emitted, as its list says.
+
+    Raises:
+        TranscriptError: The list cannot be read.
+    """
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        msg = f"the list of emitted rows {path} cannot be read: {error}"
+        raise TranscriptError(msg) from error
+    return codec.decoded(tuple[Planted, ...], document["planted"])
