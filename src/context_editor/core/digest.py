@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from context_editor.core import outline
-from context_editor.core.specifics import Specific, completed, invented, missing
+from context_editor.core.specifics import Original, Specific
 
 LINES_MOST: Final = 10
 """The longest digest, in lines; one more may hold the specifics (rules L5 and L9)."""
@@ -87,8 +87,8 @@ class Digest:
 
 def by_rule(items: Sequence[Evidence]) -> Digest:
     """The digest of a batch from its items' structure alone; the same items give the same one."""
-    original = original_text(items)
-    done = completed(original, "\n".join(_lines(items, original)))
+    original = Original(original_text(items))
+    done = original.completed("\n".join(_lines(items, original)))
     return Digest(done.text, done.fits)
 
 
@@ -136,11 +136,11 @@ class DigestCheck:
 
 def checked(digest: str, items: Sequence[Evidence]) -> DigestCheck:
     """A foreign digest held against its originals."""
-    original = original_text(items)
+    original = Original(original_text(items))
     lines = [line for line in digest.splitlines() if line.strip()]
     return DigestCheck(
-        missing(original, digest),
-        invented(original, digest),
+        original.missing(digest),
+        original.invented(digest),
         max(0, len(lines) - LINES_MOST),
         not lines,
     )
@@ -148,14 +148,14 @@ def checked(digest: str, items: Sequence[Evidence]) -> DigestCheck:
 
 def mended(digest: str, items: Sequence[Evidence]) -> Digest:
     """A foreign digest with the specifics it lacks behind it in one line."""
-    done = completed(original_text(items), digest)
+    done = Original(original_text(items)).completed(digest)
     return Digest(done.text, done.fits)
 
 
 # --- the lines -----------------------------------------------------------------------------------
 
 
-def _lines(items: Sequence[Evidence], original: str) -> list[str]:
+def _lines(items: Sequence[Evidence], original: Original) -> list[str]:
     told, rest = items[:LINES_MOST], items[LINES_MOST:]
     if rest:
         told, rest = items[: LINES_MOST - 1], items[LINES_MOST - 1 :]
@@ -184,7 +184,7 @@ def _shares(wanted: Sequence[int], lines: int) -> list[int]:
     return shares
 
 
-def _headline(item: Evidence, original: str) -> str:
+def _headline(item: Evidence, original: Original) -> str:
     title = "" if item.title in item.source else f": {item.title}"
     count = len(item.text.splitlines())
     size = f" ({count} line{'' if count == 1 else 's'}{', failed' if item.is_error else ''})"
@@ -193,7 +193,7 @@ def _headline(item: Evidence, original: str) -> str:
     return _joined("- ", "", (f"{item.source}{title}",), original, tail=size)
 
 
-def _details(item: Evidence, original: str) -> Iterator[str]:
+def _details(item: Evidence, original: Original) -> Iterator[str]:
     if malformed(item):
         return
     for label, between, pieces in outline.entries(item.text, is_error=item.is_error):
@@ -202,12 +202,14 @@ def _details(item: Evidence, original: str) -> Iterator[str]:
             yield line
 
 
-def _joined(label: str, between: str, pieces: Sequence[str], original: str, tail: str = "") -> str:
+def _joined(
+    label: str, between: str, pieces: Sequence[str], original: Original, tail: str = ""
+) -> str:
     """A line of pieces, cut to length; no cut or join makes a value that the originals lack."""
     words = between.join(" ".join(piece.split()) for piece in pieces[:PIECES_MOST])
     body = _cut(words, LINE_CHARS - len(label) - len(tail))
     is_cut = body != words or len(pieces) > PIECES_MOST
-    while body and invented(original, body + ELLIPSIS * is_cut):
+    while body and original.invented(body + ELLIPSIS * is_cut):
         body = body.rpartition(" ")[0]
         is_cut = True
     return f"{label}{body}{ELLIPSIS if is_cut and body else ''}{tail}"

@@ -8,7 +8,6 @@ facts that were gathered beforehand, and the first failure is the one that is to
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import PurePosixPath
 from typing import Final, Literal, cast
 
 AREA: Final = "knowledge/session-journal"
@@ -19,6 +18,9 @@ ENTRY_NAME: Final = "KNOWLEDGE.md"
 
 FRONTMATTER_CHARS_MOST: Final = 65_536
 """The longest frontmatter that is parsed: a page of fields is 2 kB, and parsing is slow."""
+
+_ENTRY_DEPTH: Final = 2
+"""An entry's folder and its file: what stands below the folder of all entries."""
 
 _FENCE: Final = "---"
 _BOM: Final = "\ufeff"
@@ -116,7 +118,7 @@ class _FailedError(Exception):
 
 def area_below(store_dir: str) -> str:
     """The folder of all entries for a store folder, both relative to the project root."""
-    return str(PurePosixPath(store_dir) / AREA)
+    return "/".join((*_parts(store_dir), AREA))
 
 
 def recovery_hint(area: str = AREA) -> str:
@@ -167,20 +169,24 @@ def _check_place(relative: str | None, area: str, given: str) -> str:
     if relative is None:
         reason = f"{given} does not lead to a place inside the project"
         raise _FailedError(JournalCode.OUTSIDE, reason)
-    place = PurePosixPath(relative)
-    folder = PurePosixPath(area)
-    if folder not in place.parents:
+    place, folder = _parts(relative), _parts(area)
+    below = place[len(folder) :]
+    if place[: len(folder)] != folder or not below:
         raise _FailedError(JournalCode.WRONG_AREA, f"{relative} is not below {area}/")
-    if place.name != ENTRY_NAME:
+    if below[-1] != ENTRY_NAME:
         reason = f"{relative} is not named {ENTRY_NAME}"
         raise _FailedError(JournalCode.WRONG_NAME, reason)
-    if place.parent == folder:
+    if len(below) == 1:
         reason = f"{relative} is the index of all entries, not an entry"
         raise _FailedError(JournalCode.IS_INDEX, reason)
-    if place.parent.parent != folder:
+    if len(below) > _ENTRY_DEPTH:
         reason = f"{relative} lies deeper than one folder below {area}/"
         raise _FailedError(JournalCode.DEPTH, reason)
-    return str(place)
+    return "/".join(place)
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]
 
 
 _KINDS: Final[Mapping[FileKind, str]] = {
@@ -244,11 +250,11 @@ def _is_marked(fields: Mapping[object, object]) -> bool:
 
 
 def _warnings(path: str, facts: JournalFacts, used_paths: Collection[str]) -> Iterator[str]:
-    pointer = PurePosixPath(path).relative_to(facts.area)
+    pointer = "/".join(_parts(path)[-_ENTRY_DEPTH:])
     index = f"{facts.area}/{ENTRY_NAME}"
     if facts.index is None:
         yield f"{index} does not exist: write it with a line that points to {pointer}"
-    elif not _points_to(facts.index, str(pointer)):
+    elif not _points_to(facts.index, pointer):
         yield f"{index} has no line that points to {pointer}: add one"
     if path in used_paths:
         yield f"{path} was the journal of an earlier molt: give each molt an entry of its own"

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, cast
 
-_GUTTER: Final = r"[ \t]*(?:\d{1,7}(?:→|\t))?[ \t]*"
-"""Line numbers in front of a line, as file readers print them."""
+_GUTTER: Final = r"[ \t]*+(?:\d{1,7}(?:→|\t))?+[ \t]*+"
+"""Line numbers in front of a line, as file readers print them; nothing is taken back once read."""
 
-_HEADING: Final = re.compile(rf"(?:\n{_GUTTER}(?=\n)|\A(?=\n))\n{_GUTTER}#{{1,6}} +(\S[^\n]*)")
+_HEADING: Final = re.compile(rf"\n{_GUTTER}\n{_GUTTER}#{{1,6}} +(\S[^\n]*)")
 """A Markdown heading: with a blank line in front, or a comment in a script would look the same."""
 
 _HTML_HEADING: Final = re.compile(
@@ -52,7 +52,8 @@ Entry = tuple[str, str, tuple[str, ...]]
 
 def entries(text: str, *, is_error: bool) -> Iterator[Entry]:
     """The parts of an outline, the most telling first; may be none for a blank text."""
-    framed = "\n" + text.replace("\r\n", "\n")
+    # Two line feeds stand in for the blank line that a heading at the top has not got.
+    framed = "\n\n" + text.replace("\r\n", "\n")
     names = _distinct(_NAME.findall(framed))
     headings = () if names else _headings(framed)
     files = _files(framed)

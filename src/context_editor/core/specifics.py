@@ -8,6 +8,7 @@ digest.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from context_editor.core import specific_figures, specific_forms
@@ -15,6 +16,7 @@ from context_editor.core.specific_forms import Hit, Scanner, SpecificKind, Text
 
 __all__ = [
     "Completion",
+    "Original",
     "Specific",
     "SpecificKind",
     "completed",
@@ -109,33 +111,6 @@ def _outermost(hits: Iterable[Hit]) -> Iterator[Hit]:
             covered = hit.end
 
 
-def missing(original: str, digest: str) -> tuple[Specific, ...]:
-    """The required specifics of an original that a digest does not hold exactly.
-
-    `87%` does not hold `87.4 %`, `E10` does not hold `E1042`, and neither does the reverse.
-    """
-    return _absent(required(original), digest)
-
-
-def invented(originals: str, digest: str) -> tuple[Specific, ...]:
-    """The specifics of a digest, `file:line` included, that do not stand in its originals."""
-    return _absent(extracted(digest), originals)
-
-
-def _absent(specifics: Sequence[Specific], text: str) -> tuple[Specific, ...]:
-    lost = tuple(specific for specific in specifics if not _stands_in(specific, text))
-    # Some forms begin or end where no look at the neighbours can tell; extraction can, at a cost.
-    known = extracted(text) if lost else ()
-    values = {specific.text for specific in known}
-    return tuple(specific for specific in lost if specific.text not in values)
-
-
-def specifics_line(specifics: Iterable[Specific]) -> str:
-    """The line that carries specifics verbatim; empty for none."""
-    words = [specific.words for specific in specifics]
-    return LINE_HEAD + "; ".join(words) if words else ""
-
-
 @dataclass(frozen=True, slots=True)
 class Completion:
     """A digest that holds every specific, and whether it is still worth having.
@@ -151,13 +126,71 @@ class Completion:
     fits: bool
 
 
+@dataclass(frozen=True)
+class Original:
+    """A text that digests are held against; what it holds is extracted once, when first needed.
+
+    Attributes:
+        text: The text.
+    """
+
+    text: str
+
+    @cached_property
+    def required(self) -> tuple[Specific, ...]:
+        """What each digest must hold."""
+        return required(self.text)
+
+    @cached_property
+    def values(self) -> frozenset[str]:
+        """The characters of all its specifics."""
+        return frozenset(specific.text for specific in extracted(self.text))
+
+    def missing(self, digest: str) -> tuple[Specific, ...]:
+        """The required specifics that a digest does not hold exactly."""
+        return _absent(self.required, Original(digest))
+
+    def invented(self, digest: str) -> tuple[Specific, ...]:
+        """The specifics of a digest that do not stand here."""
+        return _absent(extracted(digest), self)
+
+    def completed(self, digest: str) -> Completion:
+        """A digest made whole by rule: what it left out follows in one line."""
+        line = specifics_line(self.missing(digest))
+        if not line:
+            return Completion(digest, "", fits=True)
+        text = f"{digest.rstrip()}\n{line}".lstrip("\n")
+        return Completion(text, line, fits=len(line) <= LINE_SHARE * len(self.text))
+
+
+def missing(original: str, digest: str) -> tuple[Specific, ...]:
+    """The required specifics of an original that a digest does not hold exactly.
+
+    `87%` does not hold `87.4 %`, `E10` does not hold `E1042`, and neither does the reverse.
+    """
+    return Original(original).missing(digest)
+
+
+def invented(originals: str, digest: str) -> tuple[Specific, ...]:
+    """The specifics of a digest, `file:line` included, that do not stand in its originals."""
+    return Original(originals).invented(digest)
+
+
 def completed(original: str, digest: str) -> Completion:
-    """A digest made whole by rule: what it left out follows in one line."""
-    line = specifics_line(missing(original, digest))
-    if not line:
-        return Completion(digest, "", fits=True)
-    text = f"{digest.rstrip()}\n{line}".lstrip("\n")
-    return Completion(text, line, fits=len(line) <= LINE_SHARE * len(original))
+    """A digest made whole by rule, from a text that is needed only once."""
+    return Original(original).completed(digest)
+
+
+def _absent(specifics: Sequence[Specific], place: Original) -> tuple[Specific, ...]:
+    lost = tuple(specific for specific in specifics if not _stands_in(specific, place.text))
+    # Some forms begin or end where no look at the neighbours can tell; extraction can, at a cost.
+    return tuple(specific for specific in lost if specific.text not in place.values)
+
+
+def specifics_line(specifics: Iterable[Specific]) -> str:
+    """The line that carries specifics verbatim; empty for none."""
+    words = [specific.words for specific in specifics]
+    return LINE_HEAD + "; ".join(words) if words else ""
 
 
 # --- whether a value stands in a text ------------------------------------------------------------
