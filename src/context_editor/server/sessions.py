@@ -38,11 +38,13 @@ class Caller:
         id: The host's session id.
         transcript: Its transcript file.
         is_assumed: Whether the hook did not name it, so that the answer says which one it was.
+        call_id: The call's own id; empty when the hook did not name it.
     """
 
     id: str
     transcript: Path
     is_assumed: bool = False
+    call_id: str = field(default="", compare=False)
 
 
 def caller_of(host: object) -> Caller:
@@ -59,7 +61,7 @@ def caller_of(host: object) -> Caller:
         raise RefusedError(SUBAGENT)
     session_id, transcript = told.get("session_id"), told.get("transcript_path")
     if isinstance(session_id, str) and isinstance(transcript, str) and session_id and transcript:
-        return Caller(session_id, Path(transcript))
+        return Caller(session_id, Path(transcript), call_id=str(told.get("tool_use_id") or ""))
     assumed = variables().get(SESSION_VARIABLE, "")
     if not assumed:
         raise RefusedError(NO_SESSION)
@@ -85,11 +87,14 @@ class Sessions:
             ContextEditorError: The session's state cannot be read.
         """
         from context_editor.hosts.claude_code import presence  # noqa: PLC0415 (see `_opened`)
+        from context_editor.hosts.claude_code.session import ClaudeSession  # noqa: PLC0415
 
         engine = self._engines.get(caller)
         if engine is None:
             engine = self._engines[caller] = self._opened(caller)
         self._forget_if_patched(caller, engine)
+        if caller.call_id and isinstance(engine.host, ClaudeSession):
+            engine.host.await_call(caller.call_id)
         pid = host_pid()
         engine.apply_mode = presence.apply_mode(self.data, pid)
         engine.limits = replace(engine.limits, window=presence.window(self.data, pid))

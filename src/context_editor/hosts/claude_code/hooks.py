@@ -108,7 +108,7 @@ def tool_asked(given: Given) -> Answer:
     if name.startswith(OWN_TOOLS):
         host = {
             key: given[key]
-            for key in ("session_id", "transcript_path", "cwd", "agent_id")
+            for key in ("session_id", "transcript_path", "cwd", "agent_id", "tool_use_id")
             if given.get(key)
         }
         return _allowed({**asked, "_host": host})

@@ -59,6 +59,7 @@ def is_heavy_turn(folder: Path) -> bool:
         with log.open("rb") as file:
             file.seek(start)
             lines = file.read().splitlines()
+            seen.touch(mode=0o600)
             seen.write_bytes(str(file.tell()).encode())
     except (OSError, ValueError):
         return False

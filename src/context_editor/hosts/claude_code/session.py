@@ -1,6 +1,7 @@
 """One Claude Code session as the engine's host: its transcript as rows, and applies made safe to resume."""
 
 import mmap
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +16,16 @@ from context_editor.hosts.claude_code.transcript import LiveTranscript, Loads, U
 
 OWN_TOOL: Final = f"{OWN_TOOL_PREFIX}context_edit"
 """The name of the editing tool in Claude Code: plugin, server and tool."""
+
+CALL_WAIT_S: Final = 1.0
+"""How long the row of a running call may take to reach the file, in seconds.
+
+The host starts a call before it has written the answer that makes it, and the results of the one before.
+Observed on Claude Code 2.1.332, 2026-11-30: up to 0.1 s.
+"""
+
+CALL_POLL_S: Final = 0.005
+"""How often the file is looked at meanwhile, in seconds."""
 
 
 @dataclass
@@ -57,6 +68,14 @@ class ClaudeSession:
             is_mid_turn=self.is_mid_turn,
             running_response=live.last_response or "",
         )
+
+    def await_call(self, call_id: str) -> None:
+        """Read until the row of a running call is there, so that all in front of it is there as well."""
+        deadline_s = time.monotonic() + CALL_WAIT_S
+        self._live.refresh()
+        while not self._live.has_call(call_id) and time.monotonic() < deadline_s:
+            time.sleep(CALL_POLL_S)
+            self._live.refresh()
 
     def forget(self) -> None:
         """Read the transcript anew the next time: another process may have patched rows in place."""

@@ -22,6 +22,9 @@ from context_editor.hosts.claude_code.transcript.words import (
     prompt_text,
 )
 
+NEWEST_PIECES: Final = 256
+"""How far back a running call is looked for, in pieces: more than one answer and its results ever are."""
+
 SETTLED_ENTRIES: Final = 64
 """How many of the newest live entries are always worked out anew, in entries.
 
@@ -95,6 +98,11 @@ class LiveTranscript:
         """The id of the newest response; None before the first."""
         pieces = reversed(self._work.pieces)
         return next((piece.response for piece in pieces if piece.response is not None), None)
+
+    def has_call(self, call_id: str) -> bool:
+        """Whether a call is among the newest rows."""
+        newest = self._work.pieces[-NEWEST_PIECES:]
+        return any(piece.call is not None and piece.call.id == call_id for piece in newest)
 
     def entry(self, handle: str) -> Entry | None:
         """The stored row of a piece, with its offset and length; None when there is none."""
