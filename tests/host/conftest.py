@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.host.host import MISSING, Host, binary
+from tests.host.plugin import lay_plugin
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -24,3 +26,21 @@ def program() -> Path:
 def host(program: Path, tmp_path: Path) -> Host:
     """The real host on a scratch machine, without plugins."""
     return Host(program, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The plugin under test, laid once; nothing changes it."""
+    return lay_plugin(tmp_path_factory.mktemp("plugin") / "context-editor")
+
+
+@pytest.fixture(scope="session")
+def machine(
+    program: Path, plugin: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Host]:
+    """Makes scratch machines that have the plugin; further plugin folders may be named."""
+
+    def made(*others: Path) -> Host:
+        return Host(program, tmp_path_factory.mktemp("machine"), plugins=[plugin, *others])
+
+    return made

@@ -21,9 +21,10 @@ OWN_TOOL: Final = re.compile(r"(^|_)context_(list|edit|tag|note|molt|manual)$")
 """The plugin's own tools, whatever server prefix the host gives them."""
 
 OWN_TEXT: Final = re.compile(
-    r"\[context-editor|context-editor:"
+    r"(UserPromptSubmit hook additional context: )?(\[context-editor|context-editor:)"
     r"|<command-name>/compact</command-name>"
     r"|<local-command-(caveat|stdout)>"
+    r"|The context-editor plugin sent a message:"
 )
 """How a service row begins: the two prefixes, and what the host records of our `/compact`."""
 
@@ -278,7 +279,7 @@ def assert_conserved(before: Body, after: Body, *edited: Chosen) -> None:
             _any(edited, block)
             or (block.kind == "thinking" and at > first)
             or (block.call_id and block.call_id in own)
-            or _is_service(block)
+            or is_service_text(block)
         )
     ]
     lost = _first_lost(due, blocks(after))
@@ -289,7 +290,8 @@ def _any(chosen: Iterable[Chosen], block: Block) -> bool:
     return any(means(block) for means in chosen)
 
 
-def _is_service(block: Block) -> bool:
+def is_service_text(block: Block) -> bool:
+    """Whether a text is one of this product's own rows."""
     return block.kind == "text" and bool(OWN_TEXT.match(_REMINDER.sub("", block.text).strip()))
 
 
