@@ -111,6 +111,9 @@ def test_km2_a_prohibition_or_a_demand_is_a_standing_instruction(sentence: str) 
         "It must return 3.",
         "The function must never block.",
         "I always do that.",
+        "The map is checked but never populated.",
+        "It starts and always stops.",
+        "Added `{:lazy, only: :test}` to the list.",
         "No problem.",
         "特别是别的文件",
         "要不要推送？",  # noqa: RUF001 - wide marks are under test

@@ -57,8 +57,9 @@ _LEAD_IN: Final = (
     r"|do)\b,?\s+)*"
 )
 _ENGLISH_ORDER: Final = (
-    r"(?:do\s+not|don['’]?t|never|always|must(?:\s+not|n['’]t)?|shall\s+not|may\s+not|avoid|only"  # noqa: RUF001 - as above
-    r"|refrain\s+from|under\s+no\s+circumstances|no\s+\w+ing|without\s+asking)\b"
+    r"(?:do\s+not|don['’]?t|must(?:\s+not|n['’]t)?|shall\s+not|may\s+not"  # noqa: RUF001 - as above
+    r"|(?:never|always)(?=\s+(?!\w*[^e]ed\b|\w*[^s]s\b)\w)|avoid|only(?=\s+\w)|refrain\s+from"
+    r"|under\s+no\s+circumstances|no\s+\w+ing|without\s+asking)\b"
 )
 _CHINESE_LEAD: Final = (
     r"(?:请|你|也|都|就|先|但|并且|而且|另外|记住|注意|以后|之后|今后|从现在起|绝对|千万)*"
@@ -72,7 +73,8 @@ ORDER: Final = re.compile(
 )
 """How a clause begins that forbids or demands: the order stands first, behind no subject but `you`.
 
-`I don't know` and `it never works` have another subject and are none. The last Chinese group are
+`I don't know` and `it never works` have another subject and are none, and so is the report `checked
+but never used`. The last Chinese group are
 orders wherever they stand in a clause, because what comes before them there is a condition.
 """
 
