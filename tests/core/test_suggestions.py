@@ -21,6 +21,7 @@ from context_editor.core.suggestions import (
     next_mark,
     observed,
     policy_proposal,
+    rearm_mark,
     review_proposal,
     standing_suggestion,
     suggested_at_prompt,
@@ -146,6 +147,12 @@ def test_f4_next_mark_tells_a_hook_when_to_look_again() -> None:
     assert next_mark(SuggestionState(), MARKS) == 0.5
     assert next_mark(observed(SuggestionState(), 0.66, MARKS), MARKS) == 0.7
     assert next_mark(observed(SuggestionState(), 0.9, MARKS), MARKS) is None
+
+
+def test_f4_a_hook_is_told_how_far_usage_must_fall_for_a_mark_to_count_anew() -> None:
+    assert rearm_mark(SuggestionState(), MARKS) is None
+    assert rearm_mark(observed(SuggestionState(), 0.66, MARKS), MARKS) == pytest.approx(0.55)
+    assert rearm_mark(observed(SuggestionState(), 0.9, MARKS), MARKS) == pytest.approx(0.7)
 
 
 def test_f4_state_is_plain_json() -> None:

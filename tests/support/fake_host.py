@@ -76,7 +76,7 @@ class FakeHost:
         ids = tuple(self.fresh("toolu") for _ in calls)
         for call_id, (tool, argument, _) in zip(ids, calls, strict=True):
             call = Call(call_id, tool, {"file_path": argument})
-            label = f"{tool.rpartition('__')[2]} {argument}".strip()
+            label = _label(tool, argument)
             self._add(PieceForm.CALL, "assistant", response=response, call=call, label=label)
         for call_id, (_, _, result) in zip(ids, calls, strict=True):
             self._add(PieceForm.RESULT, "user", result, call_id=call_id)
@@ -137,7 +137,7 @@ class FakeHost:
                     "assistant",
                     response=response,
                     call=call,
-                    label=call.name,
+                    label=_label(call.name, str(call.input.get("file_path", ""))),
                 )
                 for call in row.calls
             ]
@@ -152,6 +152,10 @@ class FakeHost:
         if results:
             return [replace(piece, turn=self.turn) for piece in results]
         return [Piece(handle, PieceForm.PROMPT, "user", row.text, label="rebuilt", turn=self.turn)]
+
+
+def _label(tool: str, argument: str) -> str:
+    return f"{tool.rpartition('__')[2]} {argument}".strip()
 
 
 def assert_joinable(pieces: Sequence[Piece]) -> None:

@@ -112,6 +112,16 @@ def next_mark(state: SuggestionState, settings: SuggestionSettings) -> float | N
     return min((mark for name, mark in marks.items() if name not in state.crossed), default=None)
 
 
+def rearm_mark(state: SuggestionState, settings: SuggestionSettings) -> float | None:
+    """The usage down to which a crossed mark is armed again; None when none was crossed.
+
+    Above it, and below the next mark, a hook need not look any closer.
+    """
+    marks = _marks(settings)
+    crossed = [marks[name] for name in state.crossed if name in marks]
+    return max(crossed) - REARM_BELOW if crossed else None
+
+
 def answered(state: SuggestionState) -> SuggestionState:
     """The state once the agent queued an edit, or an apply was made: what was due is settled."""
     return replace(state, due="", is_told=False)

@@ -17,6 +17,7 @@ from context_editor.core.suggestions import (
     answered,
     next_mark,
     observed,
+    rearm_mark,
     suggested_at_prompt,
     suggested_at_tool,
     turn_result_tokens,
@@ -254,8 +255,10 @@ class Engine(Applies):
     def _observe(self, view: View) -> None:
         state = view.state
         state.suggestions = observed(state.suggestions, self.ratio(view), self.limits.suggestions)
-        mark = next_mark(state.suggestions, self.limits.suggestions)
-        self.folder.set_next_mark(round(mark * self.limits.window) if mark else 0)
+        marks, window = self.limits.suggestions, self.limits.window
+        mark = next_mark(state.suggestions, marks) or 0.0
+        rearm = rearm_mark(state.suggestions, marks) or 0.0
+        self.folder.set_next_mark(round(mark * window), round(rearm * window))
 
 
 def _warning_lines(warnings: Sequence[str]) -> tuple[str, ...]:

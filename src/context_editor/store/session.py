@@ -80,10 +80,15 @@ class SessionFolder:
         """One line for each tool call that ended, written by the hook."""
         return self.path / "tools.jsonl"
 
-    def set_next_mark(self, tokens: int) -> None:
-        """Write down from which size of the context on a suggestion is due; 0 for never (the hook reads it)."""
+    def set_next_mark(self, tokens: int, rearm_tokens: int = 0) -> None:
+        """Write down at which sizes of the context the hook has to look closer.
+
+        Args:
+            tokens: From this size on a suggestion is due; 0 for never.
+            rearm_tokens: Down to this size a mark that was crossed counts anew; 0 for never.
+        """
         path = self.path / "next_mark"
-        words = str(tokens).encode()
+        words = f"{tokens} {rearm_tokens}".encode()
         if not path.exists() or path.read_bytes() != words:
             replace_file(path, words)
 

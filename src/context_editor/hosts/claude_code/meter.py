@@ -43,12 +43,18 @@ def context_tokens(transcript: Path) -> int:
 
 
 def is_past_mark(folder: Path, transcript: Path) -> bool:
-    """Whether the context has reached the next mark of a suggestion, as the engine last wrote it down."""
+    """Whether the context reached the next mark of a suggestion, or fell so far that one counts anew.
+
+    The engine wrote both sizes down at its last look.
+    """
     try:
-        mark = int((folder / "next_mark").read_bytes())
+        mark, rearm = map(int, (folder / "next_mark").read_bytes().split())
     except (OSError, ValueError):
         return False
-    return 0 < mark <= context_tokens(transcript)
+    if not mark and not rearm:
+        return False
+    tokens = context_tokens(transcript)
+    return 0 < mark <= tokens or 0 < tokens <= rearm
 
 
 def is_heavy_turn(folder: Path) -> bool:
