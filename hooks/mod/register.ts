@@ -7,6 +7,9 @@ import { conversationOf, glimpses } from './rows.js'
 /** How our own compactions begin: the engine's apply and repair commands (spec J10). */
 const OWN_COMMAND = 'context-editor:'
 
+/** Whether a compaction is one of ours, by what stands behind the command. */
+const isOurs = (instructions: string | undefined): boolean => (instructions ?? '').startsWith(OWN_COMMAND)
+
 /** One line for the person, on the screen and in the debug log. */
 const tell = ($: EngineInterface, line: string): void => {
   $.ui.toast(line)
@@ -23,7 +26,7 @@ const quietly = async ($: EngineInterface, call: Promise<unknown>): Promise<void
 
 /** Says to the engine that this process hears the host's events, and what the host knows of the window. */
 const greeted = async ($: EngineInterface): Promise<void> => {
-  const [usage, messages] = await Promise.all([$.session.usage(), $.session.messages()])
+  const [usage, messages] = await Promise.all([$.session.usage({ breakdown: 'summary' }), $.session.messages()])
   const answer = await asked($, 'hello', { usage, rows: glimpses(messages) })
   const notice = answer['notice']
 
@@ -79,10 +82,19 @@ export const register: Register = on => {
     return completed
   })
 
-  on('session.compact', async ($, e, next) => {
-    const isOurs = e.trigger === 'manual' && (e.instructions ?? '').startsWith(OWN_COMMAND)
+  on('session.compact', { trigger: 'precompute' }, async ($, e, next) => {
+    const answer = await asked($, 'precompute', {})
 
-    if (e.agentId !== undefined || !isOurs) {
+    return answer['skip'] === true ? { skip: 'context-editor: its retention policy is on' } : next(e)
+  }).catch(($, e, next) => next(e))
+
+  on('session.compact', { trigger: 'manual' }, async ($, e, next) => {
+    if (e.agentId !== undefined) {
+      return next(e)
+    }
+    if (!isOurs(e.instructions)) {
+      await quietly($, asked($, 'archive', {}))
+
       return next(e)
     }
     const answer = await asked($, 'compact', {
@@ -92,16 +104,27 @@ export const register: Register = on => {
     })
     const skip = answer['skip']
 
-    if (typeof skip === 'string' && skip !== '') {
-      return { skip }
-    }
-
-    return { messages: conversationOf(answer, e.messages) }
-  }).catch(($, e, next) => {
-    const isOurs = e.trigger === 'manual' && (e.instructions ?? '').startsWith(OWN_COMMAND)
-
-    return isOurs && !next.called
+    return typeof skip === 'string' && skip !== '' ? { skip } : { messages: conversationOf(answer, e.messages) }
+  }).catch(($, e, next) =>
+    isOurs(e.instructions)
       ? { skip: 'context-editor: nothing was applied: the engine did not answer; the queue stays' }
-      : next(e)
-  })
+      : next(e),
+  )
+
+  on('session.compact', { trigger: 'auto' }, async ($, e, next) => {
+    if (e.agentId !== undefined) {
+      return next(e)
+    }
+    const answer = await asked($, 'compact', { trigger: e.trigger, rows: glimpses(e.messages) })
+    const rows = answer['rows']
+    const hasRows = Array.isArray(rows) && rows.length > 0
+    const messages = hasRows ? conversationOf(answer, e.messages) : e.messages
+
+    if (answer['hosts'] === true) {
+      return next({ ...e, messages })
+    }
+    void quietly($, asked($, 'confirm', {}))
+
+    return { messages }
+  }).catch(($, e, next) => next(e))
 }

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.support.fake_host import IMAGE, FakeHost, apply, engine_of
 
@@ -117,7 +117,7 @@ def riding_words(pieces: list[Piece]) -> set[str]:
     return {p.text for p in pieces if p.rides}
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, phases=[Phase.explicit, Phase.reuse, Phase.generate], deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(turns, st.lists(picks, min_size=1, max_size=3))
 def test_scenario_22_any_edits_leave_legal_pairs_and_every_person_word(
     shape: list[tuple[bool, list[tuple[bool, bool, int, str, bool]]]],

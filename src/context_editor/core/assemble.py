@@ -17,7 +17,7 @@ from context_editor.core.rows import (
     Row,
     RowKind,
 )
-from context_editor.core.state import CarriedPart
+from context_editor.core.state import STANDING_LABELS, CarriedPart
 
 OWN_TOOL_PREFIX: Final = "mcp__plugin_context-editor_editor__"
 """How this product's tools are named in Claude Code; another host gives its own."""
@@ -42,9 +42,11 @@ class OwnFacts:
     """
 
     service: frozenset[str] = frozenset()
-    replacements: Mapping[str, str] = field(default_factory=dict)
-    typed: Mapping[str, str] = field(default_factory=dict)
-    carried: Mapping[str, Sequence[CarriedPart]] = field(default_factory=dict)
+    replacements: Mapping[str, str] = field(default_factory=dict[str, str])
+    typed: Mapping[str, str] = field(default_factory=dict[str, str])
+    carried: Mapping[str, Sequence[CarriedPart]] = field(
+        default_factory=dict[str, Sequence[CarriedPart]]
+    )
     own_tool_prefix: str = OWN_TOOL_PREFIX
     pending_response: str | None = None
 
@@ -184,7 +186,9 @@ class _RowMaker:
             positions=(position,),
             owner=front if piece.rides else None,
             is_pending=self._is_being_written(piece),
-            is_hidden=kind is RowKind.SERVICE and anchor not in self._own.replacements,
+            is_hidden=kind is RowKind.SERVICE
+            and anchor not in self._own.replacements
+            and piece.label not in STANDING_LABELS,
             replacement=self._own.replacements.get(anchor),
             turn=piece.turn,
         )
@@ -236,6 +240,8 @@ class _RowMaker:
         return piece if typed is None else replace(piece, typed=typed)
 
     def _kind(self, piece: Piece, anchor: str) -> RowKind:
+        if piece.label in STANDING_LABELS:
+            return RowKind.SERVICE
         if piece.is_ours or anchor in self._own.service:
             return RowKind.SERVICE
         if piece.typed is not None:

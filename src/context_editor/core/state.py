@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from context_editor.core.edits.model import Edit, Replacement
+from context_editor.core.policy.gate import PolicyMemory
 from context_editor.core.sizes.calibration import Calibration
 from context_editor.core.stages.state import WorkState
 from context_editor.core.suggestion_state import SuggestionState
@@ -17,6 +18,12 @@ SCHEMA: Final = 1
 
 PROMPT_LABEL: Final = "prompt"
 """The label of the one part of a prompt that was built anew: its words stand whole, a part of them typed."""
+
+
+INDEX_LABEL: Final = "citation_index"
+HANDOFF_LABEL: Final = "handoff"
+STANDING_LABELS: Final = frozenset({INDEX_LABEL, HANDOFF_LABEL})
+"""Labels of rows of this product that stay in the conversation: no apply takes them out (rules L7 and K-M16)."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +158,9 @@ class SessionState:
         forked_from: The session that this state was copied from; empty for an original.
         work: Stages, marks, notes and the state slot.
         suggestions: What was suggested, and what is due.
+        queued_index: The citation index that goes with a queued pass: the anchor that it stands behind, and its
+            text; empty when there is none.
+        policy: What is remembered of passes of the retention policy.
     """
 
     session_id: str
@@ -174,6 +184,8 @@ class SessionState:
     forked_from: str = ""
     work: WorkState = field(default_factory=WorkState)
     suggestions: SuggestionState = field(default_factory=SuggestionState)
+    queued_index: tuple[str, ...] = ()
+    policy: PolicyMemory = field(default_factory=PolicyMemory)
 
     def next_id(self, letter: str) -> str:
         """A fresh id of this kind, such as `q4`; ids are never given out twice."""

@@ -6,6 +6,7 @@ Nothing here changes the conversation: the host does, with the answer. What cann
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from context_editor.core.apply.emissions import Emission, Keep
 from context_editor.core.apply.plan import Placed, Plan, Surroundings, plan
@@ -13,7 +14,7 @@ from context_editor.core.candidates.targets import targets_of
 from context_editor.core.edits.model import Edit, Op, Replacement
 from context_editor.core.names import Names
 from context_editor.core.prints import emitted_print, stored_prints
-from context_editor.core.rows import Conversation, Row, RowKind
+from context_editor.core.rows import Conversation, Piece, Row, RowKind
 from context_editor.core.sizes.wording import format_tokens
 from context_editor.core.state import Planted
 from context_editor.engine.originals import Filed, file_originals, first_original, placed_of
@@ -40,18 +41,19 @@ class Readied:
     skipped: dict[str, str] = field(default_factory=dict)
 
 
-def ready(view: View, archive: Archive, run: str, clock: Clock) -> Readied:
-    """Archive the originals of every queued edit that can be applied (rule J14)."""
+def ready(view: View, queue: Sequence[Edit], archive: Archive, run: str, clock: Clock) -> Readied:
+    """Archive the originals of every edit that can be applied (rule J14); a batch goes whole or not at all."""
     readied = Readied()
-    for edit in view.state.queue:
-        reason = _cannot_apply(edit, view)
-        if reason:
-            readied.skipped[edit.id] = reason
-            continue
+    for _, group in groupby(queue, key=lambda edit: edit.batch or edit.id):
+        edits = tuple(group)
+        reason = next(filter(None, (_cannot_apply(edit, view) for edit in edits)), "")
         try:
-            _ready_one(edit, view, archive, run, clock, readied)
+            if not reason:
+                _ready_group(edits, view, archive, run, clock, readied)
         except ArchiveError as error:
-            readied.skipped[edit.id] = f"its original could not be archived: {error}"
+            reason = f"its original could not be archived: {error}"
+        if reason:
+            readied.skipped.update(dict.fromkeys((edit.id for edit in edits), reason))
     return readied
 
 
@@ -67,26 +69,50 @@ def _cannot_apply(edit: Edit, view: View) -> str:
     return ""
 
 
-def _ready_one(
-    edit: Edit, view: View, archive: Archive, run: str, clock: Clock, readied: Readied
+def _ready_group(
+    edits: tuple[Edit, ...], view: View, archive: Archive, run: str, clock: Clock, readied: Readied
 ) -> None:
-    rows = view.rows(edit.anchors)
-    state = view.state
-    restored = (
-        archive.pieces_of(state.replacements[edit.target].record) if edit.op is Op.RESTORE else ()
-    )
-    replacement_id = state.next_id("c")
-    before = sum(view.sizes.row(row) for row in rows)
-    after = max(0, before - edit.saved_tokens)
-    filed = Filed()
+    """Archive one edit or one batch under one record, and note what will stand afterwards."""
+    group = [(edit, view.rows(edit.anchors)) for edit in edits]
+    rows = [row for _, covered in group for row in covered]
+    filed: Sequence[Filed] = [Filed()] * len(group)
     if rows:
-        record = record_of(edit, rows, view, clock.stamp(), (before, after))
-        filed = file_originals(archive, edit, rows, view.reading.conversation, record, run)
+        before = sum(map(view.sizes.row, rows))
+        after = max(0, before - sum(edit.saved_tokens for edit in edits))
+        record = record_of(edits, rows, view.state, clock.stamp(), (before, after))
+        filed = file_originals(archive, group, view.reading.conversation, record, run)
+    restored = [
+        archive.pieces_of(view.state.replacements[edit.target].record)
+        if edit.op is Op.RESTORE
+        else ()
+        for edit in edits
+    ]
+    for (edit, covered), one, pieces in zip(group, filed, restored, strict=True):
+        _note_ready(edit, covered, one, pieces, view, readied)
+
+
+def _note_ready(
+    edit: Edit,
+    rows: tuple[Row, ...],
+    filed: Filed,
+    restored: tuple[Piece, ...],
+    view: View,
+    readied: Readied,
+) -> None:
+    state = view.state
+    replacement_id = state.next_id("c")
     placed = placed_of(edit, rows, replacement_id, filed, first_original(rows, state.replacements))
     is_slot = edit.op is Op.STATE or (edit.op is Op.REWRITE and _is_slot(rows[0], view))
+    digest = view.rows((edit.digest_at,)) if edit.digest_at not in edit.anchors else ()
     readied.placed.append(
-        replace(placed, restored=restored, text=edit.text if is_slot else placed.text)
+        replace(
+            placed,
+            restored=restored,
+            text=edit.text if is_slot else placed.text,
+            digest_ref=view.names.ref(digest[0]) if digest else "",
+        )
     )
+    before = sum(map(view.sizes.row, rows))
     readied.replacements.append(
         Replacement(
             replacement_id,
@@ -99,7 +125,7 @@ def _ready_one(
             filed.media,
             len(rows),
             before,
-            after,
+            max(0, before - edit.saved_tokens),
             state.epoch + 1,
             view.turn,
             targets=targets_of(rows, view.disk),

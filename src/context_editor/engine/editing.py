@@ -1,8 +1,8 @@
 """Queueing edits: one call is admitted whole or not at all (rule C18)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from context_editor.core.apply.plan import Surroundings, first_change
 from context_editor.core.disposable import on_edit_accepted
@@ -35,8 +35,18 @@ class Queued:
     warnings: tuple[str, ...]
 
 
-def queue_edits(call: EditCall, view: View, ground: Ground) -> Queued:
+PolicyPass: TypeAlias = Callable[[View, float | None, Sequence[Edit]], tuple[tuple[Edit, ...], str]]
+"""What the retention policy would queue beside a queue, down to a ratio, and its report."""
+
+
+def queue_edits(call: EditCall, view: View, ground: Ground, policy: PolicyPass) -> Queued:
     """Admit every element of a call, in order, and put them in the queue of `view.state`.
+
+    Args:
+        call: The call.
+        view: The session.
+        ground: What edits are judged against.
+        policy: Runs a pass of the retention policy, for an op that asks for one.
 
     Raises:
         RefusedError: An element breaks a rule; it is named by its position and nothing was queued.
@@ -46,7 +56,7 @@ def queue_edits(call: EditCall, view: View, ground: Ground) -> Queued:
             'edits is empty: give at least one edit, or "apply": "turn_end" to apply what is queued'
         )
         raise RefusedError(msg)
-    draft = _Draft(view.state, ground, call.epoch, list(view.state.queue), view.state.work)
+    draft = _Draft(view, ground, call.epoch, list(view.state.queue), view.state.work, policy)
     for position, request in enumerate(call.edits):
         try:
             draft.lines += draft.one(request)
@@ -64,11 +74,12 @@ def queue_edits(call: EditCall, view: View, ground: Ground) -> Queued:
 class _Draft:
     """One call as it goes along; the state is changed only when all of it is admitted."""
 
-    state: SessionState
+    view: View
     ground: Ground
     epoch: int | None
     queue: list[Edit]
     work: WorkState
+    policy: PolicyPass
     lines: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -82,6 +93,10 @@ class _Draft:
             return (self._cancel(request.id),)
         if request.op == "state":
             return self._state(request)
+        if request.op == "policy":
+            edits, report = self.policy(self.view, request.ratio, tuple(self.queue))
+            self.queue += edits
+            return (report, *([f"queued {edits[0].id}..{edits[-1].id}"] if edits else []))
         admitted = admit(request, self._now, self.epoch)
         self.warnings += admitted.warnings
         for ousted in admitted.ousts:
@@ -89,13 +104,13 @@ class _Draft:
             self.warnings.append(
                 f"{ousted} (a disposable mark on the same rows) gave way to this edit"
             )
-        edit = queued_edit(admitted, self.state.next_id("q"))
+        edit = queued_edit(admitted, self.view.state.next_id("q"))
         self.queue.append(edit)
         return (_queued_line(edit, admitted, self.ground),)
 
     def _state(self, request: EditRequest) -> Sequence[str]:
         changes = [change for change in request.changes if isinstance(change, StateChange)]
-        outcome = apply_state_changes(self.work, changes, self._now, self.state.next_id)
+        outcome = apply_state_changes(self.work, changes, self._now, self.view.state.next_id)
         self.work = outcome.work
         self._put(outcome.edit)
         self.warnings += outcome.warnings
@@ -117,14 +132,19 @@ class _Draft:
             known = f"queued are {ids}" if ids else "nothing is queued"
             msg = f"there is no queued edit {edit_id!r}: {known}"
             raise RefusedError(msg)
-        self.queue.remove(edit)
+        members = [
+            one for one in self.queue if one is edit or (edit.batch and one.batch == edit.batch)
+        ]
+        self.queue[:] = [one for one in self.queue if one not in members]
         if edit.op is Op.STATE:
             self.work = state_cancelled(self.work)
-        return f"{edit_id} {edit.op} cancelled"
+        with_it = [one.id for one in members if one is not edit]
+        also = f" with the rest of its batch ({', '.join(with_it)})" if with_it else ""
+        return f"{edit_id} {edit.op} cancelled{also}"
 
     def take_marks(self) -> None:
         """What an accepted call does to disposable marks and to a waiting block (rules D5, D8, E6)."""
-        accepted = on_edit_accepted(self.work, self._now, self.state.next_id)
+        accepted = on_edit_accepted(self.work, self._now, self.view.state.next_id)
         self.work = accepted.work
         for edit in accepted.edits:
             self._put(edit)

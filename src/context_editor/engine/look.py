@@ -11,6 +11,11 @@ from context_editor.core.candidates.model import Candidate
 from context_editor.core.edits.admit import Ground
 from context_editor.core.listing import RowMarks
 from context_editor.core.measure import Estimates
+from context_editor.core.policy.candidates import PolicyGround
+from context_editor.core.policy.gate import Fill, Situation
+from context_editor.core.policy.gate import Moment as Moment_
+from context_editor.core.policy.run import Request, tool_calls
+from context_editor.core.policy.settings import PolicySettings
 from context_editor.core.rows import Row
 from context_editor.core.sizes.estimate import CountTokens, Ruler
 from context_editor.core.sizes.families import Family, family_of
@@ -48,20 +53,23 @@ class Limits:
         keep_cache_positions: Content blocks from the end within which the cached prefix survives (C10).
         review: What makes a row a review candidate.
         suggestions: When a suggestion is made.
-        never_compact: Kinds that a keep mark may name.
+        policy: The retention policy's parameters.
+        auto_compact: The size at which the host compacts by itself, in tokens; 0 when unknown.
+        is_policy_on: Whether the policy answers the host's own compaction.
     """
 
     window: int = 0
     keep_cache_positions: int = 20
     review: ReviewSettings = field(default_factory=ReviewSettings)
     suggestions: SuggestionSettings = field(default_factory=SuggestionSettings)
-    never_compact: tuple[str, ...] = (
-        "clarify_result",
-        "reflective_loop_state",
-        "graph_plan",
-        "citation_index",
-        "rubrics",
-    )
+    policy: PolicySettings = field(default_factory=PolicySettings)
+    auto_compact: int = 0
+    is_policy_on: bool = True
+
+    @property
+    def max_tokens(self) -> int:
+        """The size that ratios are of: where the host would compact, else the window; 0 when unknown."""
+        return self.auto_compact or self.window
 
 
 @dataclass
@@ -212,6 +220,24 @@ class Look:
         """Used tokens as a share of the window; 0 when the window is unknown."""
         window = self.limits.window
         return view.sizes.total_tokens / window if window else 0.0
+
+    def policy_request(
+        self, view: View, moment: Moment_, target: float | None = None, running: str | None = None
+    ) -> Request:
+        """What a pass of the retention policy is asked with."""
+        over = PolicyGround(self.ground(view), self.candidates(view), self.kept(view))
+        situation = Situation(moment, view.turn, tool_calls(over))
+        fill = Fill(view.sizes.total_tokens, self.limits.max_tokens)
+        memory = view.state.policy
+        return Request(
+            over,
+            self.limits.policy,
+            fill,
+            situation,
+            memory=memory,
+            target=target,
+            running_response=running,
+        )
 
     @staticmethod
     def moment(view: View, epoch: int | None = None) -> Moment:

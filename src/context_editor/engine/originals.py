@@ -1,7 +1,7 @@
 """What an edit archives: the original as a text to read, its media as files, and the record that a restore reads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from context_editor.core.apply.plan import Placed
@@ -51,31 +51,36 @@ def covered_pieces(
 
 def file_originals(
     archive: Archive,
-    edit: Edit,
-    rows: Sequence[Row],
+    group: Sequence[tuple[Edit, tuple[Row, ...]]],
     conversation: Conversation,
     record: dict[str, Any],
     run: str,
-) -> Filed:
-    """Write an edit's originals, media and record, each read back.
+) -> tuple[Filed, ...]:
+    """Write the originals, media and the one record of an edit or a batch, each read back.
+
+    Returns:
+        What was filed, one an edit.
 
     Raises:
         ArchiveError: Something could not be written; what was written so far stays.
     """
-    pieces = covered_pieces(edit.op, rows, conversation)
-    path = archive.put_original(original_text(edit.op, rows))
-    media = tuple(
-        str(stored)
-        for group in pieces
-        for m in _media(group)
-        if (stored := archive.put_media(m)) is not None
-    )
-    items = [
-        {**item, "pieces": stored_pieces(group), "media": list(media)}
-        for item, group in zip(record["items"], pieces, strict=True)
-    ]
+    filed: list[Filed] = []
+    items: list[dict[str, Any]] = []
+    given = iter(record["items"])
+    for edit, rows in group:
+        path = archive.put_original(original_text(edit.op, rows))
+        media: list[str] = []
+        first = len(items)
+        for pieces in covered_pieces(edit.op, rows, conversation):
+            found = [stored for m in _media(pieces) if (stored := archive.put_media(m)) is not None]
+            media += map(str, found)
+            items.append(
+                {**next(given), "pieces": stored_pieces(pieces), "media": list(map(str, found))}
+            )
+        item = f"#{first}" if len(group) > 1 else ""
+        filed.append(Filed(str(path), tuple(media), item))
     address = archive.put_record(run, {**record, "items": items})
-    return Filed(str(path), media, address)
+    return tuple(replace(one, record=f"{address}{one.record}") for one in filed)
 
 
 def _media(pieces: Sequence[Piece]) -> list[Media]:

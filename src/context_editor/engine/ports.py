@@ -67,11 +67,13 @@ class ApplyAnswer:
         skip: Why nothing is to change; empty when the conversation is to be replaced.
         rows: Runs of the host's own rows to keep, as (first, past the last), and rows to build, in order.
         edits: How many edits this applies.
+        is_hosts: Whether the host goes on with a compaction of its own, over `rows` where there are any.
     """
 
     skip: str = ""
     rows: tuple[tuple[int, int] | Build, ...] = ()
     edits: int = 0
+    is_hosts: bool = False
 
 
 @dataclass(frozen=True)

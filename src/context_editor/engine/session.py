@@ -77,7 +77,7 @@ class Engine(Applies):
         with self.folder.changed() as state:
             self._settle(state)
             view = self.view(state)
-            queued = editing.queue_edits(call, view, self.ground(view))
+            queued = editing.queue_edits(call, view, self.ground(view), self.queue_policy)
             state.choices = editing.choices_after(call, state.choices, view.turn)
             state.suggestions = answered(state.suggestions)
             around = self.around(view)
@@ -109,7 +109,7 @@ class Engine(Applies):
                 view.turn,
                 view.reading.running_response,
                 epoch,
-                self.limits.never_compact,
+                self.limits.policy.never_compact,
                 facts,
             )
             outcome = apply_tags(state.work, ops, context)

@@ -22,6 +22,7 @@ tool call becomes `text`; the call stays. `describe`: images, documents and past
 person's prompt become `text`; their typed words stay. `rewrite`: your own text becomes `text`. \
 `state`: items of the state slot (`do` add, set, mark `as` harmful or outdated, unmark, remove; \
 `kind` goal, plan, done, next, fact, question). \
+`policy`: what the retention policy would do down to `target`: oldest tool results first, digested. \
 `restore`: the original of replacement `id` (c4) comes back. `cancel`: withdraws the queued edit \
 `id` (q2). Name a row by exactly one of `index`, `ref` (both take a number or a ref) or \
 `tool_use_id`.
@@ -109,7 +110,16 @@ class State(Input):
     changes: Annotated[list[Change], Field(min_length=1)]
 
 
-Element: TypeAlias = Annotated[Collapse | Rewording | State | ById, Field(discriminator="op")]
+class Policy(Input):
+    """What the retention policy would do, down to a share of the window."""
+
+    op: Literal["policy"]
+    target: Annotated[float, Field(gt=0, lt=1)] = 0.4
+
+
+Element: TypeAlias = Annotated[
+    Collapse | Rewording | State | Policy | ById, Field(discriminator="op")
+]
 """One element of `edits`; a further op is a further class here and a line in `_request`."""
 
 
@@ -160,6 +170,8 @@ def _request(element: Element) -> "EditRequest":
             return EditRequest(element.op, _target(element), element.text)
         case State():
             return EditRequest(element.op, changes=tuple(map(_change, element.changes)))
+        case Policy():
+            return EditRequest(element.op, ratio=element.given("target"))
         case ById():
             return EditRequest(element.op, id=element.id)
 

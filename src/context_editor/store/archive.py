@@ -105,19 +105,35 @@ class Archive:
         return f"{path.absolute()}@{offset}"
 
     def pieces_of(self, address: str) -> tuple[Piece, ...]:
-        """The stored pieces of a record, as they stood in the conversation.
+        """The stored pieces of a record, or of the one item of it that the address names.
 
         Raises:
             ArchiveError: The record cannot be read.
         """
-        return tuple(
-            codec.decoded(Piece, stored)
-            for item in self.record(address)["items"]
-            for stored in item["pieces"]
-        )
+        whole, _, item = address.partition("#")
+        items = self.record(whole)["items"]
+        wanted = items[int(item) : int(item) + 1] if item else items
+        return tuple(codec.decoded(Piece, stored) for entry in wanted for stored in entry["pieces"])
+
+    def all_records(self) -> tuple[tuple[dict[str, Any], ...], int]:
+        """Every record of the session, oldest first, and how many lines could not be read (rule L11)."""
+        found: list[dict[str, Any]] = []
+        unreadable = 0
+        for path in sorted(self.records.glob("*.jsonl")):
+            for line in path.read_bytes().splitlines():
+                try:
+                    record = json.loads(line.decode("utf-8", "surrogatepass"))
+                except ValueError:
+                    unreadable += 1
+                    continue
+                if isinstance(record, dict):
+                    found.append(record)
+                else:
+                    unreadable += 1
+        return tuple(found), unreadable
 
     def record(self, address: str) -> dict[str, Any]:
-        """The record at an address.
+        """The record at an address, which names no single item.
 
         Raises:
             ArchiveError: It cannot be read.

@@ -57,7 +57,7 @@ def _decode(kind: Any, value: Any, where: str) -> Any:
         return _decode_union(get_args(kind), value, where)
     if origin is Literal:
         return _checked(value in get_args(kind), value, where, f"one of {get_args(kind)}")
-    if origin in (list, tuple, dict) or origin is not None and issubclass(origin, Mapping):
+    if origin in (list, tuple, dict) or (origin is not None and issubclass(origin, Mapping)):
         return _decode_container(origin, get_args(kind), value, where)
     if kind is Any or kind is object:
         return value

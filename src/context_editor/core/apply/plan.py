@@ -24,7 +24,7 @@ from context_editor.core.edits.admit import described_pieces
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX, Edit, Op
 from context_editor.core.rows import Call, Conversation, Piece, PieceForm, Row
 from context_editor.core.slot import SlotPlace
-from context_editor.core.state import PROMPT_LABEL, CarriedPart
+from context_editor.core.state import INDEX_LABEL, PROMPT_LABEL, CarriedPart
 from context_editor.errors import RefusedError
 
 SERVICE_TOKENS_ALLOWED: Final = 2_000
@@ -84,6 +84,7 @@ class Surroundings:
         service_tokens: The size of every hidden row, by anchor.
         keep_cache: Whether own rows in front of the first edit must stay.
         rebuild: Whether every assistant row and every result is built anew (the resume fallback).
+        index: The anchor of a row and the text of the product's own row that is to stand behind it; None for none.
         slot: Where a state edit puts the slot, and which earlier slots go; None where there is no such edit.
     """
 
@@ -94,6 +95,7 @@ class Surroundings:
     keep_cache: bool = False
     rebuild: bool = False
     slot: SlotPlace | None = None
+    index: tuple[str, str] | None = None
 
 
 @dataclass
@@ -133,6 +135,8 @@ def plan(placed: Sequence[Placed], around: Surroundings) -> Plan:
             _place_new_slot(one, placed, around, changes)
     if around.slot and any(one.edit.op is Op.STATE for one in placed):
         changes.gone.update(at for row in around.slot.leaving for at in row.positions)
+    if around.index is not None:
+        _place_index(*around.index, around.conversation, changes)
     first_edit = min(changes.touched(), default=len(around.conversation.pieces))
     dropped = _drop_own(around, first_edit, changes)
     first = min(changes.touched(), default=len(around.conversation.pieces))
@@ -220,6 +224,21 @@ def _place_new_slot(
                 return
     end = len(around.conversation.pieces) - 1
     changes.behind[end] = (*changes.behind.get(end, ()), built)
+
+
+def _place_index(anchor: str, text: str, conversation: Conversation, changes: Changes) -> None:
+    """Put the product's own row behind all results of the answer that a row belongs to (rule L7)."""
+    row = conversation.by_anchor[anchor]
+    response = row.pieces[0].response
+    calls = {
+        p.call.id for p in conversation.pieces if response and p.response == response and p.call
+    }
+    last = max(
+        (at for at, p in enumerate(conversation.pieces) if p.call_id in calls),
+        default=row.positions[-1],
+    )
+    built = Build("user", text, carried=(CarriedPart(INDEX_LABEL, text),))
+    changes.behind[last] = (*changes.behind.get(last, ()), built)
 
 
 def _place_description(one: Placed, around: Surroundings, changes: Changes) -> None:

@@ -191,7 +191,8 @@ class _Walk:
         if any(at in self.changes.built for at, _ in row.own):
             return True
         if not self._stays(row):
-            return False
+            # A stored row of several blocks, of which some go: the host keeps whole rows only.
+            return any(at not in self.changes.gone for at, _ in row.own)
         if self.around.rebuild and self._is_rebuildable(row):
             return True
         # A row is built anew to be rid of our own words behind it: the host would keep both.

@@ -10,6 +10,7 @@ from context_editor.core.edits.model import Author, Edit, Op, Replacement
 from context_editor.core.edits.requests import EditRequest
 from context_editor.core.names import Names
 from context_editor.core.rows import Conversation, Piece, PieceForm, Row, RowKind
+from context_editor.core.state import STANDING_LABELS
 from context_editor.errors import RefusedError
 
 MAX_TEXT_CHARS: Final = 20_000
@@ -179,7 +180,11 @@ def collapsible(rows: Sequence[Row]) -> tuple[Row, ...]:
 
     What the host hung behind them stays, word for word (rule C27); only a range of nothing else takes it.
     """
-    agent_rows = tuple(row for row in rows if row.kind is not RowKind.HOST)
+    agent_rows = tuple(
+        row
+        for row in rows
+        if row.kind is not RowKind.HOST and row.pieces[0].label not in STANDING_LABELS
+    )
     return agent_rows or tuple(rows)
 
 

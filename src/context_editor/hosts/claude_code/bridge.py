@@ -1,6 +1,7 @@
 """The bridge that the mod calls: one event with one JSON object in, one JSON object out."""
 
 import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -12,6 +13,7 @@ from context_editor.engine.ports import ApplyAnswer, HostRow
 from context_editor.engine.session import Engine, Limits
 from context_editor.hosts.claude_code import presence
 from context_editor.hosts.claude_code.environment import data_folder, host_pid
+from context_editor.hosts.claude_code.waiting import person_waits
 from context_editor.hosts.claude_code.wiring import Opened, SessionRef, open_engine
 
 Answer: TypeAlias = dict[str, Any]
@@ -19,6 +21,11 @@ Event: TypeAlias = Callable[[Engine, Mapping[str, Any]], Answer]
 
 APPLY_COMMAND: Final = "context-editor: apply {count} edit(s)"
 """The arguments of the `/compact` that carries an apply out (contract)."""
+
+CONFIRM_TRIES: Final = 30
+CONFIRM_PAUSE_S: Final = 0.1
+"""How often, and how far apart in seconds, the new rows are looked for: the host writes them a little after it says
+that the compaction is done, 0.3 s later wherever it was seen."""
 
 REPAIR_COMMAND: Final = "context-editor: repair the resumed conversation"
 """The arguments of the `/compact` that carries a repair out (contract)."""
@@ -45,7 +52,8 @@ def _engine(given: Mapping[str, Any]) -> Engine:
     session = given["session"]
     data = data_folder()
     pid = host_pid()
-    limits = Limits(window=presence.window(data, pid))
+    window, auto_compact = presence.sizes(data, pid)
+    limits = Limits(window=window, auto_compact=auto_compact)
     ref = SessionRef(str(session["id"]), Path(str(session["transcript"])))
     return open_engine(ref, Opened(data, orjson.loads, limits))
 
@@ -53,7 +61,10 @@ def _engine(given: Mapping[str, Any]) -> Engine:
 def _hello(engine: Engine, given: Mapping[str, Any]) -> Answer:
     """The mod is there; an apply that a crash left open is settled before anything else."""
     context = given.get("usage", {}).get("context", {})
-    facts = {"window": context.get("window", 0)}
+    breakdown = context.get("breakdown") or {}
+    is_auto = breakdown.get("isAutoCompactEnabled", True)
+    threshold = breakdown.get("autoCompactThreshold") or 0
+    facts = {"window": context.get("window", 0), "auto_compact": threshold if is_auto else 0}
     presence.say_hello(data_folder(), host_pid(), facts)
     if not (engine.folder.path / "next_mark").exists() and facts["window"]:
         first = min(engine.limits.suggestions.marks, default=0)
@@ -70,21 +81,39 @@ def _hello(engine: Engine, given: Mapping[str, Any]) -> Answer:
 
 def _turn_end(engine: Engine, given: Mapping[str, Any]) -> Answer:
     answer = str(given.get("answer", ""))
-    end = engine.turn_ended(is_normal=bool(given.get("isNormal")), answer=answer)
+    is_waiting = person_waits(Path(str(given["session"]["transcript"])))
+    end = engine.turn_ended(
+        is_normal=bool(given.get("isNormal")), answer=answer, person_waits=is_waiting
+    )
     command = APPLY_COMMAND.format(count=end.edits) if end.edits else ""
     return {"command": command, "resume": end.resume, "notice": end.notice}
 
 
 def _compact(engine: Engine, given: Mapping[str, Any]) -> Answer:
     rows = [_host_row(row) for row in given["rows"]]
+    if given.get("trigger") == "auto":
+        return _wire(engine.answer_compaction(rows))
     if str(given.get("instructions", "")).startswith(REPAIR_COMMAND):
         return _wire(engine.plan_repair(rows))
-    return _wire(engine.plan_apply(rows, str(given.get("trigger", "manual"))))
+    return _wire(engine.plan_apply(rows))
+
+
+def _archive(engine: Engine, given: Mapping[str, Any]) -> Answer:
+    """The person compacts by hand: that is theirs; what it drops is archived first."""
+    del given
+    engine.archive_before()
+    return {}
 
 
 def _confirm(engine: Engine, given: Mapping[str, Any]) -> Answer:
     del given
-    return {"notice": engine.confirm()}
+    notice = engine.confirm()
+    for _ in range(CONFIRM_TRIES):
+        if engine.folder.read().intent is None:
+            break
+        time.sleep(CONFIRM_PAUSE_S)
+        notice = engine.confirm() or notice
+    return {"notice": notice}
 
 
 def _host_row(row: Mapping[str, Any]) -> HostRow:
@@ -104,6 +133,7 @@ def _wire(answer: ApplyAnswer) -> Answer:
     return {
         "rows": [_built(row) if isinstance(row, Build) else row for row in answer.rows],
         "edits": answer.edits,
+        "hosts": answer.is_hosts,
     }
 
 
@@ -120,6 +150,7 @@ EVENTS: Final[Mapping[str, Event]] = {
     "hello": _hello,
     "turn-end": _turn_end,
     "compact": _compact,
+    "archive": _archive,
     "confirm": _confirm,
 }
 """What the mod may ask, by the event's name."""

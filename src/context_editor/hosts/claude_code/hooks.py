@@ -48,7 +48,7 @@ def run(event: str, stdin: BinaryIO, stdout: BinaryIO) -> int:
 
 def _logged(event: str) -> str:
     """Write the fault to the log and say where that is."""
-    from context_editor.hosts.claude_code.environment import data_folder  # noqa: PLC0415 (only after a fault)
+    from context_editor.hosts.claude_code.environment import data_folder
 
     path = data_folder() / "log" / "hooks.log"
     try:
@@ -62,14 +62,14 @@ def _logged(event: str) -> str:
 
 
 def _session_folder(given: Given) -> Path:
-    from context_editor.hosts.claude_code.environment import data_folder  # noqa: PLC0415 (each hook pays for what it uses)
+    from context_editor.hosts.claude_code.environment import data_folder
 
     return data_folder() / "sessions" / str(given["session_id"])
 
 
 def prompt_submitted(given: Given) -> Answer:
     """Attach what the next prompt is to carry; nothing when there is nothing to say."""
-    from context_editor.hosts.claude_code.meter import is_heavy_turn  # noqa: PLC0415 (each hook pays for what it uses)
+    from context_editor.hosts.claude_code.meter import is_heavy_turn
 
     folder = _session_folder(given)
     is_heavy = is_heavy_turn(folder)
@@ -86,11 +86,11 @@ def tool_used(given: Given) -> Answer:
     """Note one finished call of the main conversation: what, which file, how large."""
     if given.get("agent_id"):
         return {}
-    from context_editor.hosts.claude_code.tool_log import note_tool  # noqa: PLC0415 (only the main conversation)
+    from context_editor.hosts.claude_code.tool_log import note_tool
 
     folder = _session_folder(given)
     note_tool(folder, given)
-    from context_editor.hosts.claude_code.meter import is_past_mark  # noqa: PLC0415
+    from context_editor.hosts.claude_code.meter import is_past_mark
 
     if not is_past_mark(folder, Path(str(given.get("transcript_path", "")))):
         return {}
@@ -138,7 +138,7 @@ def _is_in_archive(path: str, archive: Path) -> bool:
 
 def turn_ended(given: Given) -> Answer:
     """Close a block where the answer ends with the optimize marker; the apply itself is the mod's."""
-    from context_editor.core.marker import ends_with_marker  # noqa: PLC0415 (each hook pays for what it uses)
+    from context_editor.core.marker import ends_with_marker
 
     answer = str(given.get("last_assistant_message") or "")
     if given.get("agent_id") or not ends_with_marker(answer):
@@ -159,8 +159,8 @@ def compacting(given: Given) -> Answer:
     """
     if not str(given.get("custom_instructions") or "").lstrip().startswith(OWN_COMMAND):
         return {}
-    from context_editor.hosts.claude_code.environment import data_folder, host_pid  # noqa: PLC0415 (rare)
-    from context_editor.hosts.claude_code.presence import bar  # noqa: PLC0415
+    from context_editor.hosts.claude_code.environment import data_folder, host_pid
+    from context_editor.hosts.claude_code.presence import bar
 
     bar(data_folder(), host_pid(), BARRED)
     return {
@@ -189,15 +189,15 @@ def session_ended(given: Given) -> Answer:
 
 
 def _engine(given: Given, *, is_mid_turn: bool = False) -> Any:
-    from context_editor.hosts.claude_code.environment import data_folder, host_pid  # noqa: PLC0415 (only where there is work)
-    from context_editor.hosts.claude_code.presence import window  # noqa: PLC0415
+    from context_editor.hosts.claude_code.environment import data_folder, host_pid
+    from context_editor.hosts.claude_code.presence import window
     from context_editor.hosts.claude_code.wiring import (
         Limits,
         Opened,
         SessionRef,
         open_engine,
         standard_loads,
-    )  # noqa: PLC0415
+    )
 
     data = data_folder()
     ref = SessionRef(str(given["session_id"]), Path(str(given["transcript_path"])))

@@ -58,3 +58,13 @@ def window(data: Path, host_pid: int) -> int:
     facts = _facts(data, host_pid) or {}
     told = facts.get("window", 0)
     return told if isinstance(told, int) else 0
+
+
+def sizes(data: Path, host_pid: int) -> tuple[int, int]:
+    """The window, and the size at which the host compacts by itself, in tokens; 0 where it told none."""
+    facts = _facts(data, host_pid) or {}
+    window_tokens, threshold = facts.get("window", 0), facts.get("auto_compact", 0)
+    return (
+        window_tokens if isinstance(window_tokens, int) else 0,
+        threshold if isinstance(threshold, int) else 0,
+    )

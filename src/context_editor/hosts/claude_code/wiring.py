@@ -44,7 +44,7 @@ def standard_loads() -> Loads:
 
 def fast_loads() -> Loads:
     """The fast decoder, for the server and the bridge."""
-    import orjson  # noqa: PLC0415 (hooks must not pay for it)
+    import orjson
 
     return orjson.loads
 

@@ -4,6 +4,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from context_editor.hosts.claude_code.transcript.entries import Entry
+from context_editor.hosts.claude_code.transcript.shapes import (
+    record_of,
+    records_of,
+    word_of,
+    words_of,
+)
 from context_editor.hosts.claude_code.transcript.words import is_rebuilt, typed_text
 
 QUESTION_TOOL: Final = "AskUserQuestion"
@@ -57,33 +63,26 @@ def _refusal(entry: Entry, block: Mapping[str, Any], text: str) -> str | None:
 
 
 def _answer(entry: Entry, text: str) -> str | None:
-    structured = entry.facts.get("structured")
-    if isinstance(structured, Mapping):
-        words = [*_values(structured.get("answers")), *_notes(structured.get("annotations"))]
-        response = structured.get("response")
-        if isinstance(response, str) and response.strip():
-            words.append(response)
-        if words:
-            return "\n".join(words)
+    structured = record_of(entry.facts.get("structured"))
+    words = [*_values(structured.get("answers")), *_notes(structured.get("annotations"))]
+    response = word_of(structured, "response")
+    if response.strip():
+        words.append(response)
     # A compaction by a plugin empties the structured result, and older releases had other shapes.
-    return text if text.startswith(_ANSWER_STARTS) else None
+    by_text = text if text.startswith(_ANSWER_STARTS) else None
+    return "\n".join(words) or by_text
 
 
 def _values(answers: object) -> list[str]:
-    if not isinstance(answers, Mapping):
-        return []
     values: list[str] = []
-    for answer in answers.values():
-        parts = answer if isinstance(answer, list) else [answer]
-        values += [part for part in parts if isinstance(part, str) and part]
-    return values
+    for answer in record_of(answers).values():
+        values += [answer] if isinstance(answer, str) else words_of(answer)
+    return [value for value in values if value]
 
 
 def _notes(annotations: object) -> list[str]:
-    if not isinstance(annotations, Mapping):
-        return []
-    notes = [note.get("notes") for note in annotations.values() if isinstance(note, Mapping)]
-    return [note for note in notes if isinstance(note, str) and note]
+    notes = [word_of(record_of(note), "notes") for note in record_of(annotations).values()]
+    return [note for note in notes if note]
 
 
 def _remark(entry: Entry) -> str | None:
@@ -92,8 +91,8 @@ def _remark(entry: Entry) -> str | None:
     A line that a compaction wrote anew may carry other words there, so that only the recorded ones
     count.
     """
-    if is_rebuilt(entry) or not isinstance(entry.content, list):
+    if is_rebuilt(entry):
         return None
-    beside = [b for b in entry.content if isinstance(b, Mapping) and b.get("type") == "text"]
+    beside = [block for block in records_of(entry.content) if block.get("type") == "text"]
     text = typed_text(beside) if beside else ""
     return text if text.strip() and not text.lstrip().startswith(_HOST_STARTS) else None

@@ -4,10 +4,18 @@ Since 2.1.3xx the host stores the text that it sends (`rendered`) beside the raw
 releases store the payload alone, and the text here is then as near as it gives.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from context_editor.hosts.claude_code.transcript.entries import Entry
+from context_editor.hosts.claude_code.transcript.shapes import (
+    Raw,
+    list_of,
+    record_of,
+    records_of,
+    word_of,
+    words_of,
+)
 from context_editor.hosts.claude_code.transcript.words import prompt_text
 
 SILENT_TYPES: Final = frozenset(
@@ -44,15 +52,14 @@ _MAX_DEPTH: Final = 4
 """How deep older payloads nest their texts."""
 
 
-def payload_of(entry: Entry) -> Mapping[str, Any]:
+def payload_of(entry: Entry) -> Raw:
     """The attachment's raw payload; empty when there is none."""
-    return entry.content if isinstance(entry.content, Mapping) else {}
+    return record_of(entry.content)
 
 
 def type_of(entry: Entry) -> str:
     """The attachment's type; empty when it names none."""
-    kind = payload_of(entry).get("type")
-    return kind if isinstance(kind, str) else ""
+    return word_of(payload_of(entry), "type")
 
 
 def is_rendered(entry: Entry) -> bool:
@@ -77,10 +84,9 @@ def attachment_text(entry: Entry) -> str:
     Tags are taken off where the host sends the text as a system message: it takes them off there
     itself.
     """
-    rendered = entry.facts.get("rendered")
-    if not isinstance(rendered, list):
+    if not is_rendered(entry):
         return _LEGACY.get(type_of(entry), _any_text)(payload_of(entry))
-    texts = [prompt_text(part.get("content")) for part in rendered if isinstance(part, Mapping)]
+    texts = [prompt_text(part.get("content")) for part in records_of(entry.facts["rendered"])]
     if entry.facts.get("renderedRole") == "system":
         texts = [bare_reminder(text) for text in texts]
     return "\n\n".join(texts)
@@ -99,8 +105,7 @@ def hook_contexts(entry: Entry) -> tuple[str, ...]:
     if type_of(entry) != "hook_additional_context":
         return ()
     content = payload_of(entry).get("content")
-    texts = content if isinstance(content, list) else [content]
-    return tuple(text for text in texts if isinstance(text, str))
+    return (content,) if isinstance(content, str) else tuple(words_of(content))
 
 
 def queued_typed(entry: Entry) -> str | None:
@@ -110,8 +115,7 @@ def queued_typed(entry: Entry) -> str | None:
         return None
     if payload.get("isMeta") or payload.get("textNotTyped") or payload.get("fromConnector"):
         return None
-    origin = payload.get("origin")
-    kind = origin.get("kind") if isinstance(origin, Mapping) else None
+    kind = record_of(payload.get("origin")).get("kind")
     if kind not in {None, "human", "voice-call"}:
         return None
     text = prompt_text(payload.get("prompt"))
@@ -127,11 +131,9 @@ def _texts(value: object, depth: int) -> list[str]:
         return [value]
     if depth == 0:
         return []
-    if isinstance(value, Mapping):
-        named = [value[name] for name in _TEXT_FIELDS if name in value]
-        return [text for part in named for text in _texts(part, depth - 1)]
-    parts: Sequence[object] = value if isinstance(value, list) else ()
-    return [text for part in parts for text in _texts(part, depth - 1)]
+    record = record_of(value)
+    named = [record[name] for name in _TEXT_FIELDS if name in record]
+    return [text for part in named + list_of(value) for text in _texts(part, depth - 1)]
 
 
 def _hook_context(payload: Mapping[str, Any]) -> str:
@@ -147,10 +149,8 @@ def _nested_memory(payload: Mapping[str, Any]) -> str:
 
 
 def _file(payload: Mapping[str, Any]) -> str:
-    content = payload.get("content")
-    file = content.get("file") if isinstance(content, Mapping) else None
-    text = file.get("content") if isinstance(file, Mapping) else None
-    return f"{payload.get('filename', '')}\n{text if isinstance(text, str) else ''}".strip()
+    file = record_of(record_of(payload.get("content")).get("file"))
+    return f"{payload.get('filename', '')}\n{word_of(file, 'content')}".strip()
 
 
 def _queued(payload: Mapping[str, Any]) -> str:

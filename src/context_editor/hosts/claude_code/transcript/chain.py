@@ -8,9 +8,10 @@ person rewound away stays out.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from context_editor.hosts.claude_code.transcript.entries import Entry
+from context_editor.hosts.claude_code.transcript.shapes import Raw, record_of, words_of
 from context_editor.hosts.claude_code.transcript.words import is_tool_result
 
 Unit: TypeAlias = list[Entry]
@@ -40,8 +41,7 @@ def live_chain(window: Sequence[Entry], earlier: Mapping[str, Entry] | None = No
 
 def preserved_uuids(boundary: Entry | None) -> tuple[str, ...]:
     """The uuids that a boundary lists as kept from before it; empty for most boundaries."""
-    listed = _metadata(boundary, "preservedMessages").get("uuids", ())
-    return tuple(uuid for uuid in listed if isinstance(uuid, str))
+    return tuple(words_of(_metadata(boundary, "preservedMessages").get("uuids")))
 
 
 def preserved_segment(boundary: Entry | None) -> tuple[str, str] | None:
@@ -60,10 +60,9 @@ def _anchor(boundary: Entry) -> str | None:
     return None
 
 
-def _metadata(boundary: Entry | None, name: str) -> Mapping[str, Any]:
-    metadata = boundary.facts.get("compactMetadata") if boundary else None
-    part = metadata.get(name) if isinstance(metadata, Mapping) else None
-    return part if isinstance(part, Mapping) else {}
+def _metadata(boundary: Entry | None, name: str) -> Raw:
+    metadata = record_of(boundary.facts.get("compactMetadata")) if boundary else {}
+    return record_of(metadata.get(name))
 
 
 def _preserved(main: Sequence[Entry], earlier: Mapping[str, Entry]) -> list[Entry]:
@@ -136,14 +135,8 @@ class _Tree:
         if entry.parent is None:
             return None
         place = self._places.get(entry.parent)
-        if place is not None and entry.parent not in seen:
-            return self._main[place]
-        if is_tool_result(entry):
-            for call_id in entry.answers:
-                caller = self._callers.get(call_id)
-                if caller is not None and caller.uuid not in seen:
-                    return caller
-        return self._in_front(entry, seen)
+        is_here = place is not None and entry.parent not in seen
+        return self._main[place] if is_here and place is not None else self._in_front(entry, seen)
 
     def _in_front(self, entry: Entry, seen: set[str]) -> Entry | None:
         for place in range(self._places[entry.uuid] - 1, -1, -1):
@@ -248,12 +241,23 @@ class _Order:
     def _response(self, key: str) -> Iterator[Unit]:
         self._done.add(key)
         rows = self._rows[key]
-        ids = [call_id for row in rows for call_id in row[0].calls]
-        answers = [self._results[i].pop(0) for i in ids if self._results.get(i)]
-        for unit in [*rows, *sorted(answers, key=lambda answer: answer[0].index)]:
+        answers: list[Unit] = []
+        earlier: list[Unit] = []
+        for row in rows:
+            for call_id in row[0].calls:
+                waiting = self._results.get(call_id, [])
+                behind = [unit for unit in waiting if unit[0].index > row[0].index]
+                answers += (behind or waiting)[:1]
+                earlier += [unit for unit in waiting if unit not in behind]
+        answers.sort(key=lambda unit: unit[0].index)
+        # Results that came before the call wait for it; those that it did not take follow it.
+        for unit in [*rows, *answers, *earlier]:
             if id(unit) not in self.taken:
                 self.taken.add(id(unit))
                 yield unit
+        for call_id in (call_id for row in rows for call_id in row[0].calls):
+            waiting = self._results.get(call_id, [])
+            self._results[call_id] = [unit for unit in waiting if id(unit) not in self.taken]
 
 
 def response_key(entry: Entry) -> str:

@@ -4,8 +4,12 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-Raw: TypeAlias = dict[str, Any]
-"""A parsed line."""
+from context_editor.hosts.claude_code.transcript.shapes import (
+    Raw,
+    record_of,
+    records_of,
+    word_of,
+)
 
 Interned: TypeAlias = MutableMapping[str, str]
 """Strings that many lines repeat (session ids, folders), kept once."""
@@ -123,13 +127,7 @@ def entry_of(raw: Raw, offset: int, length: int, index: int, interned: Interned)
 
 def _ids(content: object, kind: str, name: str) -> tuple[str, ...]:
     """The ids of a line's blocks of one kind; an id that is missing counts as empty."""
-    if not isinstance(content, list):
-        return ()
-    return tuple(
-        str(block.get(name, ""))
-        for block in content
-        if isinstance(block, dict) and block.get("type") == kind
-    )
+    return tuple(word_of(block, name) for block in records_of(content) if block.get("type") == kind)
 
 
 def _text_or_none(value: object) -> str | None:
@@ -144,18 +142,15 @@ def _picked(raw: Raw, names: tuple[str, ...]) -> Raw:
     return {name: raw[name] for name in names if name in raw and raw[name] is not None}
 
 
-def _user_parts(raw: Raw) -> tuple[Raw, Any]:
-    message = raw.get("message")
+def _user_parts(raw: Raw) -> tuple[Raw, object]:
     facts = _picked(raw, _USER_FACTS)
     if "toolUseResult" in raw:
         facts["structured"] = slimmed(raw["toolUseResult"])
-    return facts, message.get("content") if isinstance(message, dict) else None
+    return facts, record_of(raw.get("message")).get("content")
 
 
-def _assistant_parts(raw: Raw) -> tuple[Raw, Any]:
-    message = raw.get("message")
-    if not isinstance(message, dict):
-        return {}, None
+def _assistant_parts(raw: Raw) -> tuple[Raw, object]:
+    message = record_of(raw.get("message"))
     facts = _picked(message, ("id", "model", "usage"))
     if not isinstance(facts.get("id", ""), str):
         del facts["id"]
@@ -164,17 +159,15 @@ def _assistant_parts(raw: Raw) -> tuple[Raw, Any]:
     return facts, message.get("content")
 
 
-def _system_parts(raw: Raw) -> tuple[Raw, Any]:
+def _system_parts(raw: Raw) -> tuple[Raw, object]:
     # Only local command records are content, and not those whose output was for the person alone;
     # stop_hook_summary and turn_duration are the host's own.
     is_sent = raw.get("subtype") == "local_command" and not raw.get("isDisplayOnly")
     return _picked(raw, _SYSTEM_FACTS), raw.get("content") if is_sent else None
 
 
-def _attachment_parts(raw: Raw) -> tuple[Raw, Any]:
-    payload = raw.get("attachment")
-    if not isinstance(payload, dict):
-        return {}, None
+def _attachment_parts(raw: Raw) -> tuple[Raw, object]:
+    payload = record_of(raw.get("attachment"))
     facts = _picked(raw, _ATTACHMENT_FACTS)
     # Where the sent text is known, the payload repeats it (14 KB for a listing), and a snapshot of
     # the system prompt (57 KB) is never sent from here.
@@ -182,11 +175,11 @@ def _attachment_parts(raw: Raw) -> tuple[Raw, Any]:
     return facts, slimmed_payload(payload) if is_told else payload
 
 
-def _no_parts(_raw: Raw) -> tuple[Raw, Any]:
+def _no_parts(_raw: Raw) -> tuple[Raw, object]:
     return {}, None
 
 
-_PARTS: Final[Mapping[str, Callable[[Raw], tuple[Raw, Any]]]] = {
+_PARTS: Final[Mapping[str, Callable[[Raw], tuple[Raw, object]]]] = {
     "user": _user_parts,
     "assistant": _assistant_parts,
     "system": _system_parts,
@@ -208,19 +201,16 @@ def slimmed_payload(payload: Raw) -> Raw:
 def slimmed(result: object) -> object:
     """A tool's structured result without its long texts; an answer to questions stays whole.
 
-    Keeps scalars, short strings, and one level of nested records; None where nothing of it is
-    short.
+    Keeps scalars, short strings, and one level of nested records.
     """
     if isinstance(result, str):
         return result[:MAX_FACT_CHARS]
-    if not isinstance(result, dict):
-        return None
     kept: Raw = {}
-    for key, value in result.items():
+    for key, value in record_of(result).items():
         if key in {"answers", "annotations", "response"} or _is_short(value):
             kept[key] = value
-        elif isinstance(value, dict):
-            kept[key] = {k: v for k, v in value.items() if _is_short(v)}
+        elif nested := record_of(value):
+            kept[key] = {name: part for name, part in nested.items() if _is_short(part)}
     return kept
 
 

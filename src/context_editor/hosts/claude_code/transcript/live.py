@@ -15,12 +15,9 @@ from context_editor.hosts.claude_code.transcript.entries import Entry
 from context_editor.hosts.claude_code.transcript.lines import Loads
 from context_editor.hosts.claude_code.transcript.pieces import Surroundings, pieces_of
 from context_editor.hosts.claude_code.transcript.reader import TranscriptReader
-from context_editor.hosts.claude_code.transcript.turns import TurnLedger, turns_of
+from context_editor.hosts.claude_code.transcript.shapes import records_of, word_of
+from context_editor.hosts.claude_code.transcript.turns import turns_of
 from context_editor.hosts.claude_code.transcript.usage import UsageSample
-from context_editor.hosts.claude_code.transcript.words import (
-    is_own_compact,
-    prompt_text,
-)
 
 NEWEST_PIECES: Final = 256
 """How far back a running call is looked for, in pieces: more than one answer and its results ever are."""
@@ -111,7 +108,7 @@ class LiveTranscript:
     def _anew(self) -> "_Work":
         chain = live_chain(self.reader.entries_since_boundary(), self._earlier())
         work = _Work()
-        work.extend([self.reader.loaded(entry) for entry in chain], self.reader.turns)
+        work.extend([self.reader.loaded(entry) for entry in chain], self.reader)
         return work
 
     def _continued(self, place: int, index: int) -> "_Work":
@@ -121,7 +118,7 @@ class LiveTranscript:
             return self._anew()
         work = self._work
         work.cut(place)
-        work.extend(tail, self.reader.turns)
+        work.extend(tail, self.reader)
         return work
 
     def _cut(self, before: "_Mark") -> tuple[int, int] | None:
@@ -200,12 +197,9 @@ class _Work:
         self._newest: list[int] = []
         self._tools: dict[str, str] = {}
         self._firsts: dict[str, int] = {}
-        self._own_compacts: dict[str, str] = {}
 
     def cut(self, place: int) -> None:
         """Let everything from a place on go."""
-        gone = {entry.uuid for entry in self.chain[place:]}
-        self._own_compacts = {i: uuid for i, uuid in self._own_compacts.items() if uuid not in gone}
         for entry in self.chain[place:]:
             for name in (entry.message_id, *entry.calls):
                 if name is not None and self._firsts.get(name, -1) >= place:
@@ -214,14 +208,13 @@ class _Work:
         for column in (self.chain, self._starts, self._turns, self._newest):
             del column[place:]
 
-    def extend(self, entries: Sequence[Entry], ledger: TurnLedger) -> None:
+    def extend(self, entries: Sequence[Entry], reader: TranscriptReader) -> None:
         """Take more entries in, at the end."""
         self._tools.update(tool_names(entries))
-        self._own_compacts.update((prompt_id, uuid) for uuid, prompt_id in own_compacts(entries))
         first_turn = self._turns[-1] if self._turns else 0
-        turns = turns_of(entries, ledger, first_turn)
+        turns = turns_of(entries, reader.turns, first_turn)
         newest = self._newest[-1] if self._newest else -1
-        around = Surroundings(0, self._tools, self._own_compacts)
+        around = Surroundings(0, self._tools, reader.own_compacts)
         for entry, turn in zip(entries, turns, strict=True):
             for name in (entry.message_id, *entry.calls):
                 if name is not None:
@@ -232,7 +225,7 @@ class _Work:
             self._newest.append(newest)
             self._starts.append(len(self.pieces))
             if around.turn != turn:
-                around = Surroundings(turn, self._tools, self._own_compacts)
+                around = Surroundings(turn, self._tools, reader.own_compacts)
             self.pieces.extend(pieces_of(entry, around))
 
     def settled_place(self, newest: int, waiting_index: int | None) -> int | None:
@@ -270,16 +263,6 @@ def tool_names(entries: Iterable[Entry]) -> Iterable[tuple[str, str]]:
     """The id and the tool's name of every call that the entries make."""
     for entry in entries:
         if entry.calls:
-            for block in entry.content:
-                if isinstance(block, Mapping) and block.get("type") == "tool_use":
-                    yield str(block.get("id", "")), str(block.get("name", ""))
-
-
-def own_compacts(entries: Iterable[Entry]) -> Iterable[tuple[str, str]]:
-    """The uuid and the prompt id of each `/compact` that this product ran."""
-    for entry in entries:
-        prompt_id = entry.facts.get("promptId")
-        if entry.type != "user" or entry.answers or not isinstance(prompt_id, str):
-            continue
-        if is_own_compact(entry, prompt_text(entry.content)):
-            yield entry.uuid, prompt_id
+            for block in records_of(entry.content):
+                if block.get("type") == "tool_use":
+                    yield word_of(block, "id"), word_of(block, "name")

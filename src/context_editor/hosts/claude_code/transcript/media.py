@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from context_editor.core.rows import Media
+from context_editor.hosts.claude_code.transcript.shapes import record_of, word_of
 
 HEAD_CHARS: Final = 1024
 """How much of an image's base64 is decoded to find its size, in characters.
@@ -35,40 +36,36 @@ def media_of(block: Mapping[str, Any]) -> Media | None:
     kind = block.get("type")
     if kind not in {"image", "document"}:
         return None
-    source = block.get("source")
-    source = source if isinstance(source, Mapping) else {}
-    data = source.get("data") if source.get("type", "base64") in {"base64", "text"} else ""
-    return _media(kind, source.get("media_type"), data, block.get("title"))
+    source = record_of(block.get("source"))
+    is_held = source.get("type", "base64") in {"base64", "text"}
+    data = word_of(source, "data") if is_held else ""
+    return _media(kind == "image", word_of(source, "media_type"), data, word_of(block, "title"))
 
 
-def media_in(blocks: Iterable[object]) -> tuple[Media, ...]:
+def media_in(blocks: Iterable[Mapping[str, Any]]) -> tuple[Media, ...]:
     """The media of content blocks, in order."""
-    found = (media_of(block) for block in blocks if isinstance(block, Mapping))
+    found = (media_of(block) for block in blocks)
     return tuple(media for media in found if media is not None)
 
 
 def media_of_file(payload: Mapping[str, Any]) -> tuple[Media, ...]:
     """The image or PDF of a `file` attachment, whose content the host stores in its own shape."""
-    content = payload.get("content")
-    file = content.get("file") if isinstance(content, Mapping) else None
-    if not isinstance(content, Mapping) or not isinstance(file, Mapping):
+    content = record_of(payload.get("content"))
+    file, kind = record_of(content.get("file")), content.get("type")
+    if not file or kind not in {"image", "pdf"}:
         return ()
-    kinds = {"image": "image", "pdf": "document"}
-    kind = kinds.get(str(content.get("type")))
-    if kind is None:
-        return ()
-    media_type = file.get("type") or ("application/pdf" if kind == "document" else "")
-    return (_media(kind, media_type, file.get("base64"), payload.get("filename")),)
+    media_type = word_of(file, "type") or ("application/pdf" if kind == "pdf" else "")
+    name = word_of(payload, "filename")
+    return (_media(kind == "image", media_type, word_of(file, "base64"), name),)
 
 
-def _media(kind: object, media_type: object, data: object, name: object) -> Media:
-    text = data if isinstance(data, str) else ""
-    width, height = image_size(text) if kind == "image" else (0, 0)
+def _media(is_image: bool, media_type: str, data: str, name: str) -> Media:  # noqa: FBT001
+    width, height = image_size(data) if is_image else (0, 0)
     return Media(
-        kind="image" if kind == "image" else "document",
-        media_type=media_type if isinstance(media_type, str) else "",
-        data=text,
-        name=name if isinstance(name, str) and kind == "document" else "",
+        kind="image" if is_image else "document",
+        media_type=media_type,
+        data=data,
+        name="" if is_image else name,
         width=width,
         height=height,
     )

@@ -19,6 +19,7 @@ from context_editor.hosts.claude_code.transcript.attachments import (
 )
 from context_editor.hosts.claude_code.transcript.entries import Entry
 from context_editor.hosts.claude_code.transcript.media import media_in, media_of_file
+from context_editor.hosts.claude_code.transcript.shapes import Raw, record_of, records_of, word_of
 from context_editor.hosts.claude_code.transcript.source import source_label
 from context_editor.hosts.claude_code.transcript.words import (
     LABELS,
@@ -97,10 +98,9 @@ def seconds_of(timestamp: str) -> float:
 
 def _answer_pieces(entry: Entry, common: _Common) -> Iterator[Piece]:
     content = entry.content
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    for block in blocks if isinstance(blocks, list) else ():
-        if isinstance(block, dict):
-            yield _answer_piece(block, entry, common)
+    text = [{"type": "text", "text": content}] if isinstance(content, str) else []
+    for block in text or records_of(content):
+        yield _answer_piece(block, entry, common)
 
 
 def _answer_piece(block: Mapping[str, Any], entry: Entry, common: _Common) -> Piece:
@@ -114,7 +114,7 @@ def _answer_piece(block: Mapping[str, Any], entry: Entry, common: _Common) -> Pi
         response=entry.message_id or entry.uuid,
         call=call,
         label=source_label(call, entry.cwd) if call else _answer_label(entry, str(kind)),
-        signature_chars=len(_word(block, "signature") or _word(block, "data")),
+        signature_chars=len(word_of(block, "signature") or word_of(block, "data")),
         model=str(entry.facts.get("model") or ""),
         cwd=entry.cwd if call else "",
         **common,
@@ -130,9 +130,9 @@ def _answer_label(entry: Entry, kind: str) -> str:
 def _answer_text(block: Mapping[str, Any]) -> str:
     match block.get("type"):
         case "text":
-            return _word(block, "text")
+            return word_of(block, "text")
         case "thinking":
-            return _word(block, "thinking")
+            return word_of(block, "thinking")
         case "tool_use" | "redacted_thinking":
             return ""
         case _:
@@ -141,27 +141,17 @@ def _answer_text(block: Mapping[str, Any]) -> str:
 
 
 def _call(block: Mapping[str, Any]) -> Call:
-    arguments = block.get("input")
-    return Call(
-        id=_word(block, "id"),
-        name=_word(block, "name"),
-        input=arguments if isinstance(arguments, dict) else {},
-    )
-
-
-def _word(block: Mapping[str, Any], name: str) -> str:
-    value = block.get(name)
-    return value if isinstance(value, str) else ""
+    arguments = record_of(block.get("input"))
+    return Call(id=word_of(block, "id"), name=word_of(block, "name"), input=arguments)
 
 
 def _user_pieces(entry: Entry, around: Surroundings, common: _Common) -> Iterator[Piece]:
-    content = entry.content
-    blocks: Sequence[object] = content if isinstance(content, list) else ()
-    results = [b for b in blocks if isinstance(b, Mapping) and b.get("type") == "tool_result"]
+    blocks = records_of(entry.content)
+    results = [block for block in blocks if block.get("type") == "tool_result"]
     if not results:
         yield _prompt_piece(entry, around, common)
         return
-    beside = [b for b in blocks if b not in results]
+    beside = [block for block in blocks if block.get("type") != "tool_result"]
     for nth, block in enumerate(results):
         is_last = nth == len(results) - 1
         yield _result_piece(entry, block, beside if is_last else [], around, common)
@@ -170,11 +160,11 @@ def _user_pieces(entry: Entry, around: Surroundings, common: _Common) -> Iterato
 def _result_piece(
     entry: Entry,
     block: Mapping[str, Any],
-    beside: Sequence[object],
+    beside: Sequence[Raw],
     around: Surroundings,
     common: _Common,
 ) -> Piece:
-    call_id = _word(block, "tool_use_id")
+    call_id = word_of(block, "tool_use_id")
     text = result_text(block.get("content"))
     typed = typed_in_result(entry, block, text, around.tools.get(call_id, ""))
     carried = prompt_text(list(beside))
@@ -190,30 +180,23 @@ def _result_piece(
         text="\n\n".join(part for part in (text, carried) if part),
         call_id=call_id,
         is_error=block.get("is_error") is True,
-        media=media_in(_blocks(block.get("content"))) + media_in(beside),
+        media=media_in(records_of(block.get("content"))) + media_in(beside),
         typed=typed,
         extra=extra,
         **common,
     )
 
 
-def _blocks(content: object) -> Sequence[object]:
-    return content if isinstance(content, list) else ()
-
-
 def result_text(content: object) -> str:
     """The text of a tool result; tools that a search named are words of it too."""
-    if not isinstance(content, list):
-        return content if isinstance(content, str) else ""
-    texts = []
-    for block in content:
-        if not isinstance(block, Mapping):
-            continue
-        if block.get("type") == "text":
-            texts.append(_word(block, "text"))
-        elif block.get("type") == "tool_reference":
-            texts.append(_word(block, "tool_name"))
-    return "\n".join(texts)
+    if isinstance(content, str):
+        return content
+    fields = {"text": "text", "tool_reference": "tool_name"}
+    return "\n".join(
+        word_of(block, fields[block["type"]])
+        for block in records_of(content)
+        if block.get("type") in fields
+    )
 
 
 def _prompt_piece(entry: Entry, around: Surroundings, common: _Common) -> Piece:
@@ -224,7 +207,7 @@ def _prompt_piece(entry: Entry, around: Surroundings, common: _Common) -> Piece:
         form=PieceForm.ATTACHMENT if is_riding(entry) else PieceForm.PROMPT,
         role="user",
         text=text,
-        media=media_in(_blocks(entry.content)),
+        media=media_in(records_of(entry.content)),
         label=LABELS[source],
         typed=typed_in_prompt(entry, source, text),
         pasted=pasted_parts(text),
@@ -286,7 +269,7 @@ def _attachment_pieces(entry: Entry, common: _Common) -> tuple[Piece, ...]:
             form=PieceForm.ATTACHMENT,
             role="system" if role == "system" else "user",
             text=attachment_text(entry),
-            media=media_of_file(payload) + media_in(_blocks(payload.get("prompt"))),
+            media=media_of_file(payload) + media_in(records_of(payload.get("prompt"))),
             label=kind,
             typed=queued_typed(entry),
             extra=extra,

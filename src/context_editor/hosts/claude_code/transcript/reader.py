@@ -14,7 +14,6 @@ from context_editor.hosts.claude_code.transcript.entries import (
     CHAIN_TYPES,
     Entry,
     Interned,
-    Raw,
     entry_of,
 )
 from context_editor.hosts.claude_code.transcript.lines import (
@@ -29,8 +28,10 @@ from context_editor.hosts.claude_code.transcript.lines import (
     objects_in,
     strict,
 )
+from context_editor.hosts.claude_code.transcript.shapes import Raw, record_of, word_of
 from context_editor.hosts.claude_code.transcript.turns import TurnLedger
 from context_editor.hosts.claude_code.transcript.usage import UsageLedger
+from context_editor.hosts.claude_code.transcript.words import is_own_compact, prompt_text
 
 BUFFER_BYTES: Final = 1 << 18
 """How much of the file is read at a time; larger buffers were not faster on 20 MB."""
@@ -61,6 +62,7 @@ class TranscriptReader:
         forked_from: The session ids that entries say they were copied from, in the same order.
         generation: Rises whenever the file was read anew from its start: every entry may then be
             another.
+        own_compacts: The prompt ids of `/compact` commands that this product ran.
         turns: The turns of the session, over the whole file.
         usage: The usage of every response, over the whole file.
     """
@@ -85,6 +87,7 @@ class TranscriptReader:
         self.replaced = 0
         self.sessions: dict[str, None] = {}
         self.forked_from: dict[str, None] = {}
+        self.own_compacts: set[str] = set()
         self.turns = TurnLedger()
         self.usage = UsageLedger()
         self._offset = 0
@@ -229,6 +232,7 @@ class TranscriptReader:
             self.entries[place] = entry
         self.turns.take(entry)
         self.usage.take(entry)
+        self._note_own_compact(entry)
         if entry.is_boundary and not entry.is_side:
             self._let_go_before(entry)
         return 1
@@ -241,6 +245,12 @@ class TranscriptReader:
     def _note_sessions(self, entry: Entry, raw: Raw) -> None:
         if entry.session:
             self.sessions.setdefault(entry.session)
-        origin = raw.get("forkedFrom")
-        if isinstance(origin, dict) and isinstance(origin.get("sessionId"), str):
-            self.forked_from.setdefault(origin["sessionId"])
+        origin = word_of(record_of(raw.get("forkedFrom")), "sessionId")
+        if origin:
+            self.forked_from.setdefault(origin)
+
+    def _note_own_compact(self, entry: Entry) -> None:
+        prompt_id = entry.facts.get("promptId")
+        is_prompt = entry.type == "user" and not entry.answers and isinstance(prompt_id, str)
+        if is_prompt and is_own_compact(entry, prompt_text(entry.content)):
+            self.own_compacts.add(str(prompt_id))

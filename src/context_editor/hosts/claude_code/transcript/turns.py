@@ -1,9 +1,10 @@
 """The turns of a session, counted over its whole transcript."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from context_editor.hosts.claude_code.transcript.entries import Entry
+from context_editor.hosts.claude_code.transcript.shapes import records_of, word_of
 from context_editor.hosts.claude_code.transcript.words import (
     PLUGIN_NAME,
     Source,
@@ -101,7 +102,8 @@ def turns_of(chain: Sequence[Entry], ledger: TurnLedger, first: int = 0) -> list
     for number in reversed(known):
         room.append(upcoming)
         upcoming = number or upcoming
-    turn, turns = first, []
+    turn = first
+    turns: list[int] = []
     for entry, number, limit in zip(chain, known, reversed(room), strict=True):
         if number:
             turn = number
@@ -123,10 +125,7 @@ def turn_key(entry: Entry) -> str:
 
 
 def _calls_another_tool(entry: Entry) -> bool:
-    blocks: Sequence[object] = entry.content if isinstance(entry.content, list) else ()
     return any(
-        isinstance(block, Mapping)
-        and block.get("type") == "tool_use"
-        and not str(block.get("name")).startswith(OWN_TOOL_PREFIX)
-        for block in blocks
+        block.get("type") == "tool_use" and not word_of(block, "name").startswith(OWN_TOOL_PREFIX)
+        for block in records_of(entry.content)
     )

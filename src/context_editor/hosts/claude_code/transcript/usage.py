@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from context_editor.hosts.claude_code.transcript.entries import Entry
+from context_editor.hosts.claude_code.transcript.shapes import record_of
 
 SYNTHETIC_MODEL: Final = "<synthetic>"
 """The model name of answers that the host wrote itself, such as an API error."""
@@ -72,8 +73,8 @@ class UsageLedger:
 
     def take(self, entry: Entry) -> None:
         """Take the usage of one more entry in."""
-        usage, message_id = entry.facts.get("usage"), entry.message_id
-        if message_id is None or entry.is_side or not isinstance(usage, dict):
+        usage, message_id = record_of(entry.facts.get("usage")), entry.message_id
+        if message_id is None or entry.is_side:
             return
         if entry.facts.get("model") == SYNTHETIC_MODEL or "isApiErrorMessage" in entry.facts:
             return

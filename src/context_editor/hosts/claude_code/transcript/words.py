@@ -5,11 +5,12 @@ here are ones that the host writes itself around commands, shell lines and refus
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, Final
 
 from context_editor.hosts.claude_code.transcript.entries import Entry
+from context_editor.hosts.claude_code.transcript.shapes import record_of, records_of, word_of
 
 PLUGIN_NAME: Final = "context-editor"
 """How this product's plugin is named where the host records a plugin."""
@@ -116,9 +117,7 @@ def is_rebuilt(entry: Entry) -> bool:
 
 def plugin_of(entry: Entry) -> str:
     """The plugin that submitted this prompt; empty for every other line."""
-    prompt = entry.facts.get("pluginPrompt")
-    name = prompt.get("name") if isinstance(prompt, Mapping) else None
-    return name if isinstance(name, str) else ""
+    return word_of(record_of(entry.facts.get("pluginPrompt")), "name")
 
 
 def source_of(entry: Entry) -> Source:
@@ -172,8 +171,7 @@ def _source_by_record(entry: Entry) -> Source:
         return Source.TASK_NOTIFICATION
     if isinstance(turn_origin, str):
         return Source.PERSON if turn_origin in _PERSON_TURNS else Source.SYSTEM
-    origin = facts.get("origin")
-    kind = origin.get("kind") if isinstance(origin, Mapping) else None
+    kind = record_of(facts.get("origin")).get("kind")
     if kind == "task-notification":
         return Source.TASK_NOTIFICATION
     # A plugin as the only mark of a line is the stamp of a compaction, and tells nothing (see
@@ -183,16 +181,7 @@ def _source_by_record(entry: Entry) -> Source:
 
 def prompt_text(content: object) -> str:
     """The text of a message: its text blocks, each on lines of its own."""
-    if isinstance(content, str):
-        return content
-    blocks: Sequence[object] = content if isinstance(content, list) else ()
-    return "\n".join(
-        block["text"]
-        for block in blocks
-        if isinstance(block, Mapping)
-        and block.get("type") == "text"
-        and isinstance(block.get("text"), str)
-    )
+    return content if isinstance(content, str) else "\n".join(_texts(content))
 
 
 def typed_text(content: object) -> str:
@@ -216,14 +205,8 @@ def pasted_parts(text: str) -> tuple[str, ...]:
 
 
 def _texts(content: object) -> list[str]:
-    blocks: Sequence[object] = content if isinstance(content, list) else ()
-    return [
-        block["text"]
-        for block in blocks
-        if isinstance(block, Mapping)
-        and block.get("type") == "text"
-        and isinstance(block.get("text"), str)
-    ]
+    blocks = records_of(content)
+    return [word_of(block, "text") for block in blocks if block.get("type") == "text"]
 
 
 def command_typed(text: str) -> str:
@@ -245,15 +228,9 @@ def is_own_compact(entry: Entry, text: str) -> bool:
     Both must hold: the host records our plugin, and the arguments are ours. Either alone can be a
     person's.
     """
+    if not text.startswith(_COMMAND_STARTS) or _command_source(text) is not Source.COMPACT:
+        return False
     args = _COMMAND_ARGS.search(text)
     is_worded = args is not None and args[1].strip().startswith(OWN_COMMAND_PREFIX)
-    return is_worded and _is_stamped(entry.facts)
-
-
-def _is_stamped(facts: Mapping[str, Any]) -> bool:
-    origin = facts.get("origin")
-    return (
-        isinstance(origin, Mapping)
-        and origin.get("kind") == "plugin"
-        and origin.get("name") == PLUGIN_NAME
-    )
+    origin = record_of(entry.facts.get("origin"))
+    return is_worded and (origin.get("kind"), origin.get("name")) == ("plugin", PLUGIN_NAME)
