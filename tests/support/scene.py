@@ -64,7 +64,7 @@ class Scene:
     root: Path
     transcript: Transcript = field(default_factory=Transcript)
     desk: Desk = field(init=False)
-    _ids: count[int] = field(default_factory=lambda: count(1))
+    _ids: "count[int]" = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
         self.desk = Desk(Sessions(self.data))
