@@ -108,7 +108,9 @@ def take_in(state: SessionState, intent: Intent, found: Matched) -> None:
     state.queue = [edit for edit in state.queue if edit.id not in left]
     state.epoch += 1
     state.numbered_epoch = None
-    state.choices = TurnChoices(turn=state.choices.turn)
+    if intent.trigger != "auto":
+        # A compaction in the middle of a turn leaves what the turn queued, and when that is due.
+        state.choices = TurnChoices(turn=state.choices.turn)
     state.saved_tokens += intent.before_tokens - intent.after_tokens
     state.calibration = state.calibration.after_apply()
     state.intent = None
