@@ -186,7 +186,7 @@ def _show_restore(stage: _Stage) -> None:
 def _show_report(stage: _Stage, folder: Path | None) -> None:
     stage.title("The report")
     facts = report_facts(stage.chosen)
-    _say_lines(report_text(facts).splitlines())
+    say(textwrap.indent(report_text(facts), "  "))
     if folder is None:
         say("\nDone; the demo's files are gone: `context-editor demo --keep DIR` leaves them.")
         return

@@ -40,7 +40,18 @@ def _hook(arguments: Sequence[str]) -> int:
 def _bridge(arguments: Sequence[str]) -> int:
     from context_editor.hosts.claude_code import bridge  # noqa: PLC0415
 
-    return bridge.main(arguments[0]) if arguments else _needs("bridge", "EVENT")
+    return bridge.main(arguments[0], _printed) if arguments else _needs("bridge", "EVENT")
+
+
+def _printed(arguments: Sequence[str]) -> str:
+    """What a command prints, errors included."""
+    from contextlib import redirect_stderr, redirect_stdout  # noqa: PLC0415 (hooks must not pay for it)
+    from io import StringIO  # noqa: PLC0415
+
+    said = StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        main(arguments)
+    return said.getvalue().strip()
 
 
 def _serve(arguments: Sequence[str]) -> int:

@@ -122,8 +122,11 @@ def _apply_text(apply: Facts) -> str:
             f"{edit['op']}{'' if edit['standing'] else ' (gone)'}",
             f"{format_tokens(edit['tokens_before'])} → {format_tokens(edit['tokens_after'])}",
             edit["source"],
-            edit["original"],
         )
         for edit in apply["edits"]
     ]
-    return f"{head}\n{table(cells)}" if cells else head
+    if not cells:
+        return head
+    lines = table(cells).splitlines()
+    paths = (f"      {edit['original']}" for edit in apply["edits"])
+    return "\n".join((head, *(line for pair in zip(lines, paths, strict=True) for line in pair)))

@@ -24,7 +24,7 @@ p, dl { margin: .25rem 0; }
 .soft { color: var(--soft); }
 a { color: var(--link); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .75rem;
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem;
   margin: 1.25rem 0; }
 .figures > div { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
   padding: .75rem 1rem; }
@@ -34,10 +34,11 @@ dd { margin: 0; font-size: 1.4rem; font-variant-numeric: tabular-nums; }
 table { border-collapse: collapse; width: 100%; background: var(--card);
   border: 1px solid var(--line); }
 caption { text-align: left; color: var(--soft); padding: .25rem 0; }
-th, td { text-align: left; vertical-align: top; padding: .45rem .7rem; overflow-wrap: anywhere;
+th, td { text-align: left; vertical-align: top; padding: .45rem .7rem; white-space: nowrap;
   border-top: 1px solid var(--line); }
-thead th { font-size: .85rem; color: var(--soft); border-top: 0; white-space: nowrap; }
-.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+thead th { font-size: .85rem; color: var(--soft); border-top: 0; }
+.of { min-width: 12rem; white-space: normal; overflow-wrap: anywhere; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
 .bar { display: block; min-width: 8rem; height: .6rem; margin: .45rem 0; border-radius: .3rem;
   background: var(--before); }
 .bar > span { display: block; height: 100%; border-radius: .3rem; background: var(--after); }
@@ -73,7 +74,7 @@ def page(facts: Facts) -> str:
 <body>
 <main>
 <h1>What was edited in this conversation</h1>
-<p class="soft">Session <code>{_text(facts["session"])}</code>, {_text(facts["written"])}</p>
+<p class="soft">Session <code>{_text(facts["session"])}</code>, {_time(facts["written"])}</p>
 {_figures(facts)}
 {body}
 {_places(facts)}
@@ -91,9 +92,9 @@ def _text(value: object) -> str:
 def _figures(facts: Facts) -> str:
     approx = "" if facts["is_calibrated"] else "approx. "
     figures = {
-        "Conversation now": f"{approx}{format_tokens(facts['context_tokens'])} tokens",
-        "Spared in every request": f"{format_tokens(facts['saved_tokens'])} tokens",
-        "Edits, applies": f"{facts['edits']}, {len(facts['applies'])}",
+        "Tokens now": f"{approx}{format_tokens(facts['context_tokens'])}",
+        "Tokens spared in every request": format_tokens(facts["saved_tokens"]),
+        "Edits": f"{facts['edits']} in {len(facts['applies'])} apply(s)",
         "Read again afterwards": str(facts["rereads"]),
         "Queued": str(len(facts["queued"])),
     }
@@ -124,7 +125,7 @@ def _apply_row(apply: Facts, most: int) -> str:
     )
     cells = (
         f'<th scope="row"><a href="#epoch-{int(apply["epoch"])}">{int(apply["epoch"])}</a></th>',
-        f"<td>{_text(apply['ts'])}</td>",
+        f"<td>{_time(apply['ts'])}</td>",
         f"<td>{len(apply['edits'])}</td>",
         *(_number(words) for words in (format_tokens(before), format_tokens(after))),
         _number(format_delta(after - before)),
@@ -163,20 +164,26 @@ def _edit_row(edit: Facts) -> str:
     cells = (
         f'<th scope="row"><code>{_text(edit["id"])}</code></th>',
         f"<td>{_text(edit['op'])}{author}{state}</td>",
-        f"<td><bdi>{_text(edit['source'])}</bdi></td>",
+        f'<td class="of"><bdi>{_text(edit["source"])}</bdi></td>',
         _number(format_tokens(edit["tokens_before"])),
         _number(format_tokens(edit["tokens_after"])),
-        f"<td>{_original(str(edit['original']))}</td>",
+        f"<td>{_original(str(edit['id']), str(edit['original']))}</td>",
     )
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _original(path: str) -> str:
+def _original(name: str, path: str) -> str:
     """A link to an original; its path alone where it is not absolute."""
-    words = f"<bdi>{_text(Path(path).name)}</bdi>"
     if not Path(path).is_absolute():
-        return words
-    return f'<a href="{escape(Path(path).as_uri())}" title="{_text(path)}">{words}</a>'
+        return f"<bdi>{_text(path)}</bdi>"
+    link = escape(Path(path).as_uri())
+    return f'<a href="{link}" title="{_text(path)}">original of {_text(name)}</a>'
+
+
+def _time(stamp: object) -> str:
+    """A moment to the minute, in the zone that it was written in."""
+    words = _text(stamp)
+    return f'<time datetime="{words}">{words[:16].replace("T", " ")}</time>'
 
 
 def _number(words: str) -> str:

@@ -214,7 +214,10 @@ class Names:
         """
         start, end = self.number(first), self.number(last)
         if not start or not end:
-            msg = f"{target.words} is not listed: it is this product's own call or record and leaves with the next apply"
+            msg = (
+                f"{target.words} is not listed: it is this product's own call or record "
+                f"and leaves with the next apply"
+            )
             raise RefusedError(msg)
         if end < start:
             msg = f"{target.words} runs backwards (#{start}..#{end}): name the older row first"

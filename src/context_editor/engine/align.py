@@ -77,7 +77,10 @@ def _match_by_content(
             None,
         )
         if found is None:
-            msg = f"the host holds a row ({row.role}, {row.length} characters: {row.head[:40]!r}) that its file does not show yet"
+            msg = (
+                f"the host holds a row ({row.role}, {row.length} characters: {row.head[:40]!r}) "
+                f"that its file does not show yet"
+            )
             raise TranscriptError(msg)
         free.remove(found)
         places[found] = at

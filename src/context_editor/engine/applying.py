@@ -218,7 +218,8 @@ def report_words(
     """The applied report without the rows' new numbers, which the confirmation adds (rule J9)."""
     before, after = tokens
     count = len(readied.placed)
-    head = f"context-editor: applied {count} edit(s): {format_tokens(before)} → {format_tokens(after)} tokens, epoch {epoch}"
+    sizes = f"{format_tokens(before)} → {format_tokens(after)} tokens"
+    head = f"context-editor: applied {count} edit(s): {sizes}, epoch {epoch}"
     lines = [_report_line(placed, names) for placed in readied.placed]
     lines += [f"{edit_id} skipped: {reason}" for edit_id, reason in readied.skipped.items()]
     if thinking:

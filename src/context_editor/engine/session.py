@@ -26,6 +26,7 @@ from context_editor.core.tags import TagContext, apply_tags
 from context_editor.engine import editing, listing
 from context_editor.engine.applies import Applies
 from context_editor.engine.look import Limits
+from context_editor.engine.undoing import of_last_apply, queue_restores
 from context_editor.engine.view import View
 
 __all__ = ["Engine", "Limits", "TurnEnd"]
@@ -55,8 +56,13 @@ class Engine(Applies):
 
     # --- what the tools ask ----------------------------------------------------------------------------
 
-    def list(self, request: listing.ListRequest) -> str:
-        """The answer of `context_list`."""
+    def list(self, request: listing.ListRequest, *, for_person: bool = False) -> str:
+        """The answer of `context_list`.
+
+        Args:
+            request: What is to be shown.
+            for_person: Whether a person reads it: its numbers are then none that the model was shown (rule A8).
+        """
         with self.folder.changed() as state:
             self._settle(state)
             view = self.view(state)
@@ -64,7 +70,7 @@ class Engine(Applies):
             found = self.candidates(view)
             facts = listing.header_facts(self, view, found)
             text = listing.listed(request, view, self.around(view), facts, self.marks(view, found))
-            if listing.shows_numbers(request):
+            if listing.shows_numbers(request) and not for_person:
                 state.numbered_epoch = state.epoch
         return text
 
@@ -85,6 +91,18 @@ class Engine(Applies):
                 editing.check_keep_cache(view, around, self.limits.keep_cache_positions)
             lines = (*queued.lines, *self._next_words(view, around))
             return "\n".join((*lines, *_warning_lines(queued.warnings)))
+
+    def bring_back(self, replacement_id: str = "") -> str:
+        """Queue an original, or all that the last apply replaced, to come back; the person's own order (rule C26).
+
+        Raises:
+            RefusedError: It cannot come back; nothing was queued.
+        """
+        with self.folder.changed() as state:
+            self._settle(state)
+            view = self.view(state)
+            ids = (replacement_id,) if replacement_id else of_last_apply(state.replacements)
+            return "\n".join(queue_restores(ids, view, self.ground(view)))
 
     def tag(self, ops: Sequence[TagOp], epoch: int | None = None) -> str:
         """Carry out one `context_tag` call, whole or not at all.

@@ -24,6 +24,10 @@ ADDRESS_HEX_CHARS: Final = 24
 PART_BYTES: Final = 4 * 1024 * 1024 - 65_536
 """The largest part of an original, in bytes: a tool that opens files reads up to 4 MiB (rule J5)."""
 
+UTF8_MARK: Final = 0xC0
+UTF8_CONTINUATION: Final = 0x80
+"""A byte that goes on a character in UTF-8: no part may begin with one."""
+
 EXTENSIONS: Final = {
     "image/png": "png",
     "image/jpeg": "jpg",
@@ -168,7 +172,7 @@ def _parts(content: bytes) -> list[bytes]:
     start = 0
     while start < len(content):
         end = min(start + PART_BYTES, len(content))
-        while end < len(content) and content[end] & 0xC0 == 0x80:
+        while end < len(content) and content[end] & UTF8_MARK == UTF8_CONTINUATION:
             end -= 1
         parts.append(content[start:end])
         start = end

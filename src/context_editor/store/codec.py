@@ -49,7 +49,7 @@ def decoded(kind: type[Decoded], value: object, where: str = "document") -> Deco
     return typing.cast("Decoded", _decode(kind, value, where))
 
 
-def _decode(kind: Any, value: Any, where: str) -> Any:
+def _decode(kind: Any, value: Any, where: str) -> Any:  # noqa: PLR0911 (one branch a kind of type)
     if dataclasses.is_dataclass(kind):
         return _decode_dataclass(typing.cast("type", kind), value, where)
     origin = get_origin(kind)
@@ -66,7 +66,7 @@ def _decode(kind: Any, value: Any, where: str) -> Any:
     return _decode_scalar(kind, value, where)
 
 
-def _checked(is_good: bool, value: Any, where: str, allowed: str) -> Any:
+def _checked(is_good: bool, value: Any, where: str, allowed: str) -> Any:  # noqa: FBT001 (an assertion)
     if not is_good:
         msg = f"{where}: {value!r:.80} is not {allowed}"
         raise CodecError(msg)

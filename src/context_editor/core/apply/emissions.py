@@ -82,13 +82,13 @@ def illegal_because(
                 return f"a result of {call_id} stands without its call"
             open_calls.discard(call_id)
         if open_calls and shape.has_words and shape.role == "user" and not shape.results:
-            return f"words stand between {sorted(open_calls)[0]} and its result"
+            return f"words stand between {min(open_calls)} and its result"
         for call_id in shape.calls:
             if call_id in seen and call_id not in tolerated:
                 return f"{call_id} is called twice"
             seen.add(call_id)
             open_calls |= {call_id} - tolerated
-    return f"{sorted(open_calls)[0]} has no result" if open_calls else ""
+    return f"{min(open_calls)} has no result" if open_calls else ""
 
 
 @dataclass(frozen=True)

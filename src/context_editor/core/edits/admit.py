@@ -13,6 +13,9 @@ from context_editor.core.rows import Conversation, Piece, PieceForm, Row, RowKin
 from context_editor.core.state import STANDING_LABELS
 from context_editor.errors import RefusedError
 
+OPS: Final = "collapse, summarize, describe, rewrite, state, restore, cancel, policy"
+"""Every op of `context_edit`, for messages."""
+
 MAX_TEXT_CHARS: Final = 20_000
 """The longest replacement text, in characters (rule C23): more is a copy, not a summary."""
 
@@ -142,7 +145,7 @@ def admit(
         case "restore":
             return _admit_restore(request, ground)
         case _:
-            msg = f"unknown op {request.op!r}: allowed are collapse, summarize, describe, rewrite, state, restore, cancel, policy"
+            msg = f"unknown op {request.op!r}: allowed are {OPS}"
             raise RefusedError(msg)
 
 
@@ -238,12 +241,18 @@ def _admit_describe(request: EditRequest, ground: Ground, epoch: int | None) -> 
     row = _single(request, ground, epoch)
     text = _checked_text(request.text, "text", ground)
     if row.kind is not RowKind.PERSON or row.call is not None:
-        msg = f"{ground.names.words(row)} is not a person's prompt ({row.source}): describe takes images, documents, pasted text and attached files of a prompt"
+        msg = (
+            f"{ground.names.words(row)} is not a person's prompt ({row.source}): describe takes images, "
+            f"documents, pasted text and attached files of a prompt"
+        )
         raise RefusedError(msg)
     prompt = described_pieces(row, ground.conversation)
     what = wording.described_parts(prompt)
     if not what:
-        msg = f"{ground.names.words(row)} holds no image, document, pasted text or attached file; typed words always stay"
+        msg = (
+            f"{ground.names.words(row)} holds no image, document, pasted text or attached file; "
+            f"typed words always stay"
+        )
         raise RefusedError(msg)
     _refuse_untouchable((row,), ground)
     ousts = _refuse_overlap((row,), ground, "agent")
@@ -272,7 +281,8 @@ def _admit_restore(request: EditRequest, ground: Ground) -> Admitted:
         msg = f"there is no replacement {request.id!r}: {_known(ground.replacements)}"
         raise RefusedError(msg)
     if replacement.absorbed_by:
-        msg = f"{request.id} stands no more: {replacement.absorbed_by} took it in; restore {replacement.absorbed_by} first"
+        absorber = replacement.absorbed_by
+        msg = f"{request.id} stands no more: {absorber} took it in; restore {absorber} first"
         raise RefusedError(msg)
     found = ground.conversation.by_anchor
     rows = tuple(found[anchor] for anchor in replacement.anchors if anchor in found)
@@ -296,7 +306,10 @@ def _known(replacements: Mapping[str, Replacement]) -> str:
 def _single(request: EditRequest, ground: Ground, epoch: int | None) -> Row:
     rows = ground.names.resolved(request.target, epoch)
     if len(rows) != 1:
-        msg = f"{request.op} takes one row, {request.target.words} names {len(rows)}: send one edit a row, or use collapse"
+        msg = (
+            f"{request.op} takes one row, {request.target.words} names {len(rows)}: "
+            f"send one edit a row, or use collapse"
+        )
         raise RefusedError(msg)
     return rows[0]
 
@@ -306,7 +319,10 @@ def _checked_text(text: str, key: str, ground: Ground) -> str:
         msg = f"{key} is blank: say what stood there and what of it still matters"
         raise RefusedError(msg)
     if len(text) > MAX_TEXT_CHARS:
-        msg = f"{key} has {len(text)} characters, allowed are {MAX_TEXT_CHARS}: shorten it, the original stays in the archive"
+        msg = (
+            f"{key} has {len(text)} characters, allowed are {MAX_TEXT_CHARS}: "
+            f"shorten it, the original stays in the archive"
+        )
         raise RefusedError(msg)
     opening = forged_opening(text)
     if opening:
@@ -367,7 +383,10 @@ def _refuse_untouchable(
     for row in rows:
         reason = held.get(row.anchor)
         if reason:
-            msg = f"{ground.names.words(row)} is {reason}: leave it out of the range, or change its tag with context_tag first"
+            msg = (
+                f"{ground.names.words(row)} is {reason}: leave it out of the range, "
+                f"or change its tag with context_tag first"
+            )
             raise RefusedError(msg)
     _refuse_uncarriable(rows, ground)
 
@@ -378,7 +397,10 @@ def _refuse_uncarriable(rows: Sequence[Row], ground: Ground) -> None:
         if base not in positions or not (piece.media or piece.extra.get("rendered_known") is False):
             continue
         row = ground.conversation.row_at[base]
-        msg = f"{ground.names.words(row)}: behind it stands a host row ({piece.label}) that cannot be sent again as it was; leave this row out"
+        msg = (
+            f"{ground.names.words(row)}: behind it stands a host row ({piece.label}) that cannot be sent "
+            f"again as it was; leave this row out"
+        )
         raise RefusedError(msg)
 
 
@@ -403,7 +425,8 @@ def _refuse_overlap(rows: Sequence[Row], ground: Ground, author: Author) -> tupl
         if queued.author == "tag" and author == "agent":
             ousts.append(queued.id)
             continue
-        msg = f'these rows are already in {queued.id} ({queued.op}): cancel it first with {{"op": "cancel", "id": "{queued.id}"}}'
+        way = f'{{"op": "cancel", "id": "{queued.id}"}}'
+        msg = f"these rows are already in {queued.id} ({queued.op}): cancel it first with {way}"
         raise RefusedError(msg)
     return tuple(ousts)
 
@@ -438,14 +461,13 @@ def _short_warning(row: Row, text: str, ground: Ground) -> tuple[str, ...]:
         or ground.sizer.row(row) <= LARGE_RESULT_TOKENS
     ):
         return ()
-    return (
-        f"{row.source} cannot be had again by a read: check that its {ground.sizer.row(row)} tokens really fit in {len(text)} characters",
-    )
+    size = f"{ground.sizer.row(row)} tokens really fit in {len(text)} characters"
+    return (f"{row.source} cannot be had again by a read: check that its {size}",)
 
 
 def _record_warning(text: str, rows: Sequence[Row]) -> tuple[str, ...]:
     folded = text.lower()
-    if len(rows) < 2 or any(part in folded for part in RECORD_PARTS):
+    if len(rows) == 1 or any(part in folded for part in RECORD_PARTS):
         return ()
     return (
         "a stage record says goal, decisions with reasons, verified facts with source, changed files, open questions",

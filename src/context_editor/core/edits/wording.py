@@ -31,7 +31,7 @@ def is_replacement_text(text: str) -> bool:
 
 
 def author_words(author: Author, op: Op) -> str:
-    """The opening's subject: `your context_edit summarize call`, `your context_tag disposable mark`, …"""
+    """The opening's subject, such as `your context_edit summarize call`."""
     match author:
         case "agent":
             return f"your context_edit {op} call"
@@ -63,7 +63,8 @@ def summarized(
 
 def digest_elsewhere(source: str, ref: str, original: str) -> str:
     """The text of a row whose digest stands in the first row of its batch (rule L4)."""
-    return f"Later, the retention policy replaced the full output of {source}, digest at ref {ref} (original: {original})"
+    opening = f"Later, the retention policy replaced the full output of {source}"
+    return f"{opening}, digest at ref {ref} (original: {original})"
 
 
 def contents_list(sources: Sequence[str]) -> tuple[str, ...]:
@@ -73,7 +74,7 @@ def contents_list(sources: Sequence[str]) -> tuple[str, ...]:
     return (*listed, f"+{rest} more") if rest else listed
 
 
-def collapsed(
+def collapsed(  # noqa: PLR0913, PLR0917 (the parts of one fixed sentence)
     author: Author,
     rows: int,
     contents: Sequence[str],

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -11,7 +12,7 @@ import orjson
 from context_editor.core.apply.emissions import Build
 from context_editor.engine.ports import ApplyAnswer, HostRow
 from context_editor.engine.session import Engine, Limits
-from context_editor.hosts.claude_code import presence
+from context_editor.hosts.claude_code import presence, slash
 from context_editor.hosts.claude_code.environment import data_folder, host_pid
 from context_editor.hosts.claude_code.waiting import person_waits
 from context_editor.hosts.claude_code.wiring import Opened, SessionRef, open_engine
@@ -31,15 +32,20 @@ REPAIR_COMMAND: Final = "context-editor: repair the resumed conversation"
 """The arguments of the `/compact` that carries a repair out (contract)."""
 
 
-def main(event: str) -> int:
+def main(event: str, outside: slash.Outside) -> int:
     """Answer one event on standard output.
+
+    Args:
+        event: Its name.
+        outside: Runs a command of the command line, for slash commands.
 
     Returns:
         0 with an answer; 2 for an unknown event, named on standard error.
     """
-    handler = EVENTS.get(event)
+    events: dict[str, Event] = {**EVENTS, "command": partial(_command, outside)}
+    handler = events.get(event)
     if handler is None:
-        allowed = ", ".join(EVENTS)
+        allowed = ", ".join(events)
         sys.stderr.write(f"unknown bridge event {event!r}: allowed are {allowed}\n")
         return 2
     given: Mapping[str, Any] = orjson.loads(sys.stdin.buffer.read())
@@ -103,6 +109,15 @@ def _archive(engine: Engine, given: Mapping[str, Any]) -> Answer:
     del given
     engine.archive_before()
     return {}
+
+
+def _command(outside: slash.Outside, engine: Engine, given: Mapping[str, Any]) -> Answer:
+    """A person's slash command: what they are shown, and the apply that follows at once, if one does."""
+    engine.apply_mode = presence.apply_mode(data_folder(), host_pid())
+    words, transcript = str(given["args"]).strip(), str(given["session"]["transcript"])
+    reply = slash.answer(str(given["name"]), slash.Asked(engine, words, transcript, outside))
+    count = len(engine.folder.read().queue) if reply.applies else 0
+    return {"text": reply.text, "command": APPLY_COMMAND.format(count=count) if count else ""}
 
 
 def _confirm(engine: Engine, given: Mapping[str, Any]) -> Answer:

@@ -39,7 +39,8 @@ def run(event: str, stdin: BinaryIO, stdout: BinaryIO) -> int:
         answer = {"systemMessage": f"context-editor: {error}"}
     except Exception:  # noqa: BLE001 (the one boundary: logged below, and told to the person)
         answer = {
-            "systemMessage": f"context-editor failed in its {event} hook; the conversation is unchanged ({_logged(event)})"
+            "systemMessage": f"context-editor failed in its {event} hook; "
+            f"the conversation is unchanged ({_logged(event)})"
         }
     if answer:
         stdout.write(json.dumps(answer).encode())
@@ -189,10 +190,10 @@ def session_ended(given: Given) -> Answer:
 
 
 def _engine(given: Given, *, is_mid_turn: bool = False) -> Any:
+    from context_editor.engine.look import Limits
     from context_editor.hosts.claude_code.environment import data_folder, host_pid
     from context_editor.hosts.claude_code.presence import window
     from context_editor.hosts.claude_code.wiring import (
-        Limits,
         Opened,
         SessionRef,
         open_engine,

@@ -206,9 +206,7 @@ def _write(path: Path, changes: Sequence[_Change]) -> Patched:
     done: list[_Change] = []
     try:
         for change in changes:
-            if os.pread(descriptor, len(change.line.raw), change.line.offset) != change.line.raw:
-                msg = "the file changed while it was patched"
-                raise OSError(msg)
+            _refuse_changed(descriptor, change.line)
             done.append(change)
             _put(descriptor, change.raw, change.line.offset)
         os.fsync(descriptor)
@@ -219,6 +217,12 @@ def _write(path: Path, changes: Sequence[_Change]) -> Patched:
     finally:
         os.close(descriptor)
     return Patched(len(changes))
+
+
+def _refuse_changed(descriptor: int, line: _Line) -> None:
+    if os.pread(descriptor, len(line.raw), line.offset) != line.raw:
+        msg = "the file changed while it was patched"
+        raise OSError(msg)
 
 
 def _put(descriptor: int, content: bytes, offset: int) -> None:

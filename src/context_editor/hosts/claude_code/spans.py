@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 
 Span = tuple[int, int]
 """The first byte of a value and the byte past its last."""
+
+
+QUOTE, COLON, OPENING, CLOSING = b'"', b":", (b"{", b"["), (b"}", b"]")
 
 
 def spans(line: bytes, start: int = 0) -> Mapping[bytes, Span]:
@@ -20,28 +23,42 @@ def spans(line: bytes, start: int = 0) -> Mapping[bytes, Span]:
     if opening < 0 or line[start:opening].strip():
         msg = f"no JSON object begins at byte {start}"
         raise ValueError(msg)
-    found: dict[bytes, Span] = {}
-    depth, key, value_start = 0, b"", -1
+    scan = _Scan(line)
     for token in TOKEN.finditer(line, opening):
-        mark = line[token.start()]
-        if mark == 0x22:
-            if depth == 1 and value_start < 0:
-                key = token.group()[1:-1]
-            continue
-        if mark == 0x3A and depth == 1:
-            value_start = token.end()
-        elif mark in b"{[":
-            depth += 1
-        else:
-            is_end = mark in b"}]"
-            if depth == 1 and value_start >= 0 and mark in b",}":
-                found[key] = _trimmed(line, value_start, token.start())
-                value_start = -1
-            depth -= is_end
-            if is_end and depth == 0:
-                return found
+        scan.take(token)
+        if scan.depth == 0:
+            return scan.found
     msg = "the JSON object does not end"
     raise ValueError(msg)
+
+
+@dataclass
+class _Scan:
+    """One object as it is read, token by token."""
+
+    line: bytes
+    depth: int = 0
+    key: bytes = b""
+    begin: int = -1
+    found: dict[bytes, Span] = field(default_factory=dict)
+
+    def take(self, token: re.Match[bytes]) -> None:
+        mark = self.line[token.start() : token.start() + 1]
+        if mark == QUOTE:
+            if self.depth == 1 and self.begin < 0:
+                self.key = token.group()[1:-1]
+        elif mark in OPENING:
+            self.depth += 1
+        elif mark == COLON:
+            self.begin = token.end() if self.depth == 1 else self.begin
+        else:
+            self._end_value(token.start())
+            self.depth -= mark in CLOSING
+
+    def _end_value(self, end: int) -> None:
+        if self.depth == 1 and self.begin >= 0:
+            self.found[self.key] = _trimmed(self.line, self.begin, end)
+            self.begin = -1
 
 
 def _trimmed(line: bytes, start: int, end: int) -> Span:

@@ -2,14 +2,14 @@
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from context_editor.core.sizes.estimate import CountTokens
+from context_editor.engine.look import Limits
 from context_editor.engine.ports import Clock
-from context_editor.engine.session import Engine, Limits
+from context_editor.engine.session import Engine
 from context_editor.hosts.claude_code.session import ClaudeSession
 from context_editor.hosts.claude_code.transcript import Loads
 from context_editor.store.session import session_folder
@@ -64,7 +64,7 @@ class Opened:
 
     data: Path
     loads: Loads
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     apply_mode: str = ""
     is_mid_turn: bool = False
     count: CountTokens | None = None
@@ -79,8 +79,3 @@ def open_engine(ref: SessionRef, how: Opened) -> Engine:
     folder = session_folder(how.data, ref.id)
     host = ClaudeSession(ref.transcript, how.loads, how.is_mid_turn)
     return Engine(folder, host, system_clock(), how.limits, how.apply_mode, how.count)
-
-
-def json_of(value: Any) -> str:
-    """A value as JSON on one line."""
-    return json.dumps(value, ensure_ascii=False)

@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 from context_editor.hosts.claude_code.transcript.entries import Entry
 from context_editor.hosts.claude_code.transcript.shapes import Raw, record_of, words_of
-from context_editor.hosts.claude_code.transcript.words import is_tool_result
 
 Unit: TypeAlias = list[Entry]
 """A message line and the lines that ride behind it."""
@@ -21,9 +20,9 @@ Unit: TypeAlias = list[Entry]
 def live_chain(window: Sequence[Entry], earlier: Mapping[str, Entry] | None = None) -> list[Entry]:
     """The live entries in model order.
 
-    A missing parent does not cut the chain: a result follows its call, any other line the one in
-    front of it in the file. So the rows of an apply, whose results still name lines from before the
-    boundary, are whole.
+    A missing parent does not cut the chain: the line then follows the one in front of it in the
+    file. So the rows of an apply, whose results still name lines from before the boundary, are
+    whole.
 
     Args:
         window: The last boundary and what follows it, in file order; every entry before the first
@@ -92,13 +91,10 @@ class _Tree:
         self._main = _with_preserved(main, preserved)
         self._places = {entry.uuid: place for place, entry in enumerate(self._main)}
         self._preserved = {entry.uuid for entry in preserved}
-        self._callers: dict[str, Entry] = {}
         self._responses: dict[str, list[Entry]] = {}
         for entry in self._main:
             if entry.type == "assistant":
                 self._responses.setdefault(response_key(entry), []).append(entry)
-                for call_id in entry.calls:
-                    self._callers.setdefault(call_id, entry)
 
     def live(self) -> list[Entry]:
         """The live lines in file order, preserved ones behind the summary that they follow."""
@@ -114,7 +110,7 @@ class _Tree:
     def _leaf(self) -> Entry | None:
         last = None
         for entry in reversed(self._main):
-            if entry.type == "assistant" or (entry.type == "user" and not is_tool_result(entry)):
+            if entry.type == "assistant" or (entry.type == "user" and not entry.answers):
                 return entry
             if last is None and entry.type == "user":
                 last = entry
@@ -246,9 +242,8 @@ class _Order:
         for row in rows:
             for call_id in row[0].calls:
                 waiting = self._results.get(call_id, [])
-                behind = [unit for unit in waiting if unit[0].index > row[0].index]
-                answers += (behind or waiting)[:1]
-                earlier += [unit for unit in waiting if unit not in behind]
+                answers += waiting[:1]
+                earlier += [unit for unit in waiting[1:] if unit[0].index < row[0].index]
         answers.sort(key=lambda unit: unit[0].index)
         # Results that came before the call wait for it; those that it did not take follow it.
         for unit in [*rows, *answers, *earlier]:

@@ -20,7 +20,7 @@ from context_editor.hosts.claude_code.transcript.turns import turns_of
 from context_editor.hosts.claude_code.transcript.usage import UsageSample
 
 NEWEST_PIECES: Final = 256
-"""How far back a running call is looked for, in pieces: more than one answer and its results ever are."""
+"""How far back a running call is looked for, in pieces: more than an answer and its results are."""
 
 SETTLED_ENTRIES: Final = 64
 """How many of the newest live entries are always worked out anew, in entries.
