@@ -72,7 +72,7 @@ class Transcript:
     """
 
     session: str = SESSION
-    rows: list[Row | str | bytes] = field(default_factory=list)
+    rows: list[Row | str | bytes] = field(default_factory=list[Row | str | bytes])
     leaf: str | None = None
     _uuids: int = 0
     _responses: int = 0

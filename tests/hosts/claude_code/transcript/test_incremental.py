@@ -76,9 +76,10 @@ def _continuation(session: Transcript, n: int) -> None:
 
 
 def _apply(session: Transcript, n: int) -> None:
-    rows = [row for row in session.rows if isinstance(row, dict) and "uuid" in row][-12:]
+    rows = [row for row in session.rows if isinstance(row, dict)]
+    starts = [at for at, row in enumerate(rows) if row.get("subtype") == "compact_boundary"]
     session.boundary()
-    for row in rows:
+    for row in rows[starts[-1] + 1 if starts else 0 :]:
         if row["type"] != "system":
             session.kept(row)
     session.compact_records("context-editor: apply 1 edit(s)", f"apply{n}", OUR_PLUGIN)
