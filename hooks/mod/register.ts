@@ -1,5 +1,5 @@
 // What context-editor hears of the host, one line an event; every decision is the engine's.
-import type { EngineInterface, Register } from 'claude-code'
+import type { CommandRunInput, CommandRunResult, EngineInterface, Register } from 'claude-code'
 
 import { asked, hasQueue } from './bridge.js'
 import { conversationOf, glimpses } from './rows.js'
@@ -62,7 +62,30 @@ const applied = async ($: EngineInterface, isNormal: boolean, answerText: string
   }
 }
 
+/** The commands that are answered to the person; the rest of ours are prompts for the model. */
+const FOR_THE_PERSON = /^context-editor:(?!(?:optimize|molt)$)/
+
+/** The answer to a person's command; what it queued is applied at once. */
+const commanded = async ($: EngineInterface, e: CommandRunInput): Promise<CommandRunResult> => {
+  const answer = await asked($, 'command', { name: e.command.slice(OWN_COMMAND.length), args: e.args })
+  const args = answer['command']
+
+  if (typeof args === 'string' && args !== '') {
+    void quietly(
+      $,
+      $.command.run({ command: 'compact', args }).then(() => asked($, 'confirm', {})),
+    )
+  }
+
+  return { text: String(answer['text']), isTextDisplayOnly: true }
+}
+
 export const register: Register = on => {
+  on('command.run', { command: FOR_THE_PERSON }, commanded).catch(() => ({
+    text: 'the engine did not answer; nothing was changed',
+    isTextDisplayOnly: true,
+  }))
+
   on('session.start', async ($, e, next) => {
     const started = await next(e)
 
