@@ -102,7 +102,9 @@ class Engine(Applies):
             self._settle(state)
             view = self.view(state)
             ids = (replacement_id,) if replacement_id else of_last_apply(state.replacements)
-            return "\n".join(queue_restores(ids, view, self.ground(view)))
+            lines = queue_restores(ids, view, self.ground(view))
+            state.is_ordered = True
+            return "\n".join(lines)
 
     def tag(self, ops: Sequence[TagOp], epoch: int | None = None) -> str:
         """Carry out one `context_tag` call, whole or not at all.

@@ -111,6 +111,7 @@ def take_in(state: SessionState, intent: Intent, found: Matched) -> None:
     if intent.trigger != "auto":
         # A compaction in the middle of a turn leaves what the turn queued, and when that is due.
         state.choices = TurnChoices(turn=state.choices.turn)
+    state.is_ordered = False
     state.saved_tokens += intent.before_tokens - intent.after_tokens
     state.calibration = state.calibration.after_apply()
     state.intent = None

@@ -79,10 +79,14 @@ def _hello(engine: Engine, given: Mapping[str, Any]) -> Answer:
         return {}
     notice = engine.confirm(is_final=True)
     held = [_host_row(row) for row in given.get("rows", ())]
-    return {
-        "notice": notice,
-        "repair": REPAIR_COMMAND if held and engine.needs_repair(held) else "",
-    }
+    command = REPAIR_COMMAND if held and engine.needs_repair(held) else _ordered(engine)
+    return {"notice": notice, "repair": command}
+
+
+def _ordered(engine: Engine) -> str:
+    """The apply that a person ordered in a run that ended with the order; empty where there is none."""
+    state = engine.folder.read()
+    return APPLY_COMMAND.format(count=len(state.queue)) if state.is_ordered and state.queue else ""
 
 
 def _turn_end(engine: Engine, given: Mapping[str, Any]) -> Answer:

@@ -15,7 +15,7 @@ Outside: TypeAlias = Callable[[Sequence[str]], str]
 LISTED_ROWS: Final = 20
 """Rows that `list` shows without a number: a screen of them."""
 
-APPLYING: Final = "Applied now; the next prompt carries the report."
+APPLYING: Final = "Applied at once; a run that ends with this command leaves it to the next resume."
 """What stands below what a command queued, where the mod applies it at once."""
 
 
