@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from context_editor.core.assemble import OWN_TOOL_PREFIX, OwnFacts, assemble
+from context_editor.core.assemble import OWN_TOOL_PREFIX, Assembler, OwnFacts
 from context_editor.core.measure import PlacedSample
 from context_editor.core.sizes.calibration import Sample
 from context_editor.engine.ports import Reading, Settled
@@ -42,6 +42,7 @@ class ClaudeSession:
     loads: Loads
     is_mid_turn: bool = False
     _live: LiveTranscript = field(init=False)
+    _assembler: Assembler = field(default_factory=Assembler)
 
     def __post_init__(self) -> None:
         self._live = LiveTranscript(self.transcript, self.loads)
@@ -60,7 +61,7 @@ class ClaudeSession:
         facts = replace(own, pending_response=pending)
         reader = live.reader
         return Reading(
-            assemble(live.pieces, facts, live.unreadable, turns),
+            self._assembler.conversation(live.pieces, facts, live.unreadable, turns),
             tuple(map(_placed, live.usage)),
             self.transcript,
             reader.bytes_read,
