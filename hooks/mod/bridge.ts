@@ -15,6 +15,24 @@ const QUEUE_MARK = 'queue'
 /** One answer of the bridge; every field is the engine's own word and is carried as it is. */
 export type Answer = Readonly<Record<string, unknown>>
 
+/** How the host names a plugin's option to its hooks; the bridge reads the same names. */
+const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_'
+
+/** The plugin's options as its hooks read them; the host tells them to the mod and to hooks, not to our children. */
+let optionVariables: Readonly<Record<string, string>> = {}
+
+/** Takes the options that the host gave the mod. */
+export function takeOptions(options: Readonly<Record<string, unknown>>): void {
+  const named = Object.entries(options).map(([key, value]) => [OPTION_PREFIX + key.toUpperCase(), String(value)])
+
+  optionVariables = Object.fromEntries(named) as Record<string, string>
+}
+
+/** The environment of a child: the host's for hooks, with the options. */
+async function childEnvironment($: EngineInterface): Promise<Record<string, string>> {
+  return { ...(await $.process.hookEnv()), ...optionVariables }
+}
+
 /** What every call tells the engine of the session. */
 type Session = Readonly<{ id: string; transcript: string; cwd: string }>
 
@@ -33,7 +51,7 @@ export async function sessionOf($: EngineInterface): Promise<Session> {
  * @returns The answer; rejects when the engine could not be reached or failed.
  */
 export async function asked($: EngineInterface, event: string, input: object): Promise<Answer> {
-  const [env, session] = await Promise.all([$.process.hookEnv(), sessionOf($)])
+  const [env, session] = await Promise.all([childEnvironment($), sessionOf($)])
   const ran = await $.process.run([`${$.plugin.root}/bin/context-editor`, 'bridge', event], {
     env,
     stdin: JSON.stringify({ session, ...input }),
@@ -50,7 +68,9 @@ export async function asked($: EngineInterface, event: string, input: object): P
 
 /** Whether the engine has something to do at the end of a turn: a file test, no process. */
 export async function hasQueue($: EngineInterface): Promise<boolean> {
-  const [env, id] = await Promise.all([$.process.hookEnv(), $.session.id()])
+  const [env, id] = await Promise.all([childEnvironment($), $.session.id()])
+  const chosen = env[`${OPTION_PREFIX}DATA_DIR`] ?? ''
+  const data = chosen.startsWith('/') ? chosen : env['CLAUDE_PLUGIN_DATA']
 
-  return $.fs.exists(`${env['CLAUDE_PLUGIN_DATA']}/sessions/${id}/${QUEUE_MARK}`)
+  return $.fs.exists(`${data}/sessions/${id}/${QUEUE_MARK}`)
 }

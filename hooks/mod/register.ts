@@ -1,7 +1,7 @@
 // What context-editor hears of the host, one line an event; every decision is the engine's.
 import type { CommandRunInput, CommandRunResult, EngineInterface, Register } from 'claude-code'
 
-import { asked, hasQueue } from './bridge.js'
+import { asked, hasQueue, takeOptions } from './bridge.js'
 import { conversationOf, glimpses } from './rows.js'
 
 /** How our own compactions begin: the engine's apply and repair commands (spec J10). */
@@ -80,7 +80,9 @@ const commanded = async ($: EngineInterface, e: CommandRunInput): Promise<Comman
   return { text: String(answer['text']), isTextDisplayOnly: true }
 }
 
-export const register: Register = on => {
+export const register: Register = (on, options) => {
+  takeOptions(options)
+
   on('command.run', { command: FOR_THE_PERSON }, commanded).catch(() => ({
     text: 'the engine did not answer; nothing was changed',
     isTextDisplayOnly: true,
@@ -109,7 +111,7 @@ export const register: Register = on => {
     const answer = await asked($, 'precompute', {})
 
     return answer['skip'] === true ? { skip: 'context-editor: its retention policy is on' } : next(e)
-  }).catch(($, e, next) => next(e))
+  }).catch((_, e, next) => next(e))
 
   on('session.compact', { trigger: 'manual' }, async ($, e, next) => {
     if (e.agentId !== undefined) {
@@ -128,7 +130,7 @@ export const register: Register = on => {
     const skip = answer['skip']
 
     return typeof skip === 'string' && skip !== '' ? { skip } : { messages: conversationOf(answer, e.messages) }
-  }).catch(($, e, next) =>
+  }).catch((_, e, next) =>
     isOurs(e.instructions)
       ? { skip: 'context-editor: nothing was applied: the engine did not answer; the queue stays' }
       : next(e),
@@ -149,5 +151,5 @@ export const register: Register = on => {
     void quietly($, asked($, 'confirm', {}))
 
     return { messages }
-  }).catch(($, e, next) => next(e))
+  }).catch((_, e, next) => next(e))
 }

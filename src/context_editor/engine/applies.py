@@ -10,9 +10,7 @@ from typing import Final
 
 from context_editor.core.apply.emissions import Build
 from context_editor.core.apply.plan import Plan, Surroundings
-from context_editor.core.edits.model import Edit, Op
-from context_editor.core.policy.report import outcome_words
-from context_editor.core.policy.run import run
+from context_editor.core.edits.model import Edit
 from context_editor.core.rows import Conversation
 from context_editor.core.slot import slot_place
 from context_editor.core.stages.carry import after_apply
@@ -22,9 +20,7 @@ from context_editor.core.suggestions import answered
 from context_editor.engine import applying, repairing, settling
 from context_editor.engine.align import aligned
 from context_editor.engine.look import Look
-from context_editor.engine.originals import file_originals
 from context_editor.engine.ports import ApplyAnswer, HostRow
-from context_editor.engine.records import record_of
 from context_editor.engine.view import View, names_of
 from context_editor.errors import ContextEditorError, RefusedError, TranscriptError
 from context_editor.store import codec
@@ -131,61 +127,6 @@ class Applies(Look):
         state.intent = replace(intent, dropped=tuple(edit.id for edit in edits))
         return ApplyAnswer(rows=rows, edits=len(readied.placed))
 
-    # --- the host's own compaction ---------------------------------------------------------------------
-
-    def answer_compaction(self, host_rows: Sequence[HostRow]) -> ApplyAnswer:
-        """What takes the place of the host's own compaction, in the middle of a turn too (rule L17).
-
-        Where the policy does not get below the trigger, the host goes on with its own over what is left;
-        everything that it may drop is archived first.
-        """
-        started_s = self.clock.measure_s()
-        try:
-            with self.folder.changed() as state:
-                self._settle(state, is_final=True)
-                return self._answer_compaction(state, host_rows, started_s)
-        except (ContextEditorError, OSError) as error:
-            log.warning("the host compacts by itself", exc_info=True)
-            self._report(f"context-editor: the host compacted by itself: {error}")
-            return ApplyAnswer(is_hosts=True)
-
-    def _answer_compaction(
-        self, state: SessionState, host_rows: Sequence[HostRow], started_s: float
-    ) -> ApplyAnswer:
-        view = self.view(state)
-        running = view.reading.running_response or None
-        answer = ApplyAnswer(is_hosts=True)
-        if self.limits.is_policy_on:
-            outcome = run(self.policy_request(view, "host", running=running))
-            edits = tuple(replace(edit, id=state.next_id("q")) for edit in outcome.edits)
-            if edits:
-                index = (outcome.index.behind, outcome.index.text) if outcome.index else None
-                around = replace(self.around(view, running), index=index)
-                answer = self._handed_over(view, edits, around, host_rows, ("auto", started_s))
-                answer = replace(answer, is_hosts=not outcome.is_below_trigger)
-                state.policy = state.policy.after_pass(view.turn)
-        if answer.is_hosts:
-            self._archive_all(view)
-            state.intent = None
-        return answer
-
-    def archive_before(self, reason: str = "forced") -> None:
-        """Archive the whole conversation before somebody else shortens it (rule L17)."""
-        with self.folder.changed() as state:
-            self._settle(state, is_final=True)
-            self._archive_all(self.view(state), reason)
-
-    def _archive_all(self, view: View, reason: str = "forced") -> None:
-        """One record of every row that the host's own summary may drop."""
-        rows = tuple(row for row in view.reading.conversation.listed if not row.is_pending)
-        if not rows:
-            return
-        edit = Edit(reason, Op.COLLAPSE, tuple(row.anchor for row in rows), reason=reason)
-        before = sum(map(view.sizes.row, rows))
-        record = record_of((edit,), rows, view.state, self.clock.stamp(), (before, 0))
-        conversation = view.reading.conversation
-        file_originals(self.archive, ((edit, rows),), conversation, record, self._run_name())
-
     # --- a resumed conversation ------------------------------------------------------------------------
 
     def needs_repair(self, held: Sequence[HostRow]) -> bool:
@@ -246,21 +187,6 @@ class Applies(Look):
             else:
                 rows.append((at, at + 1))
         return tuple(rows)
-
-    def queue_policy(
-        self, view: View, target: float | None, queue: Sequence[Edit]
-    ) -> tuple[tuple[Edit, ...], str]:
-        """What a pass that was asked for would queue beside a queue, and its report (rule L20)."""
-        request = self.policy_request(view, "asked", target)
-        ground = replace(request.ground.ground, queue=tuple(queue))
-        outcome = run(replace(request, ground=replace(request.ground, ground=ground)))
-        state = view.state
-        edits = tuple(replace(edit, id=state.next_id("q")) for edit in outcome.edits)
-        if outcome.index is not None:
-            state.queued_index = (outcome.index.behind, outcome.index.text)
-        state.policy = state.policy.after_pass(view.turn)
-        words = outcome_words(outcome, view.names, approx=not view.sizes.is_known)
-        return edits, words
 
     def _intent(
         self,

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from context_editor.core.apply.plan import Surroundings
-from context_editor.core.candidates.find import Review, ReviewMemory, ReviewSettings, candidates
+from context_editor.core.candidates.find import Review, ReviewMemory, candidates
 from context_editor.core.candidates.model import Candidate
 from context_editor.core.edits.admit import Ground
 from context_editor.core.listing import RowMarks
@@ -15,7 +15,6 @@ from context_editor.core.policy.candidates import PolicyGround
 from context_editor.core.policy.gate import Fill, Situation
 from context_editor.core.policy.gate import Moment as Moment_
 from context_editor.core.policy.run import Request, tool_calls
-from context_editor.core.policy.settings import PolicySettings
 from context_editor.core.rows import Row
 from context_editor.core.sizes.estimate import CountTokens, Ruler
 from context_editor.core.sizes.families import Family, family_of
@@ -24,16 +23,16 @@ from context_editor.core.stages.carry import settled
 from context_editor.core.stages.flags import kept_rows, listing_flags, protected, review_marks
 from context_editor.core.stages.moment import Moment
 from context_editor.core.stages.turns import pinned_by_product
-from context_editor.core.state import SessionState
+from context_editor.core.state import HANDOFF_LABEL, SessionState
 from context_editor.core.suggestions import (
     FinishedBlock,
     Proposal,
-    SuggestionSettings,
     block_proposal,
     review_proposal,
     standing_suggestion,
 )
 from context_editor.core.telemetry import Effect, rereads
+from context_editor.engine.limits import Limits
 from context_editor.engine.ports import Clock, HostPort, Reading
 from context_editor.engine.view import View, names_of, own_facts, sizes_of
 from context_editor.store.archive import Archive
@@ -43,33 +42,8 @@ from context_editor.store.session import SessionFolder
 SUMMARY_LABEL = "compact-summary"
 """The label of the summary that a compaction of the host begins a conversation with."""
 
-
-@dataclass(frozen=True)
-class Limits:
-    """Settings that the engine needs.
-
-    Attributes:
-        window: The model's context window, in tokens; 0 when unknown.
-        keep_cache_positions: Content blocks from the end within which the cached prefix survives (C10).
-        review: What makes a row a review candidate.
-        suggestions: When a suggestion is made.
-        policy: The retention policy's parameters.
-        auto_compact: The size at which the host compacts by itself, in tokens; 0 when unknown.
-        is_policy_on: Whether the policy answers the host's own compaction.
-    """
-
-    window: int = 0
-    keep_cache_positions: int = 20
-    review: ReviewSettings = field(default_factory=ReviewSettings)
-    suggestions: SuggestionSettings = field(default_factory=SuggestionSettings)
-    policy: PolicySettings = field(default_factory=PolicySettings)
-    auto_compact: int = 0
-    is_policy_on: bool = True
-
-    @property
-    def max_tokens(self) -> int:
-        """The size that ratios are of: where the host would compact, else the window; 0 when unknown."""
-        return self.auto_compact or self.window
+LEAST_FILL = 0.5
+"""A host that compacts below this share of the limit it told has another one by now, as after a change of model."""
 
 
 @dataclass
@@ -135,7 +109,7 @@ class Look:
     def _pin_seed(view: View) -> None:
         """Pin the summary that the conversation begins with, when it is first seen (rule C12)."""
         first = next(iter(view.reading.conversation.listed), None)
-        if first is not None and first.pieces[0].label == SUMMARY_LABEL:
+        if first is not None and first.pieces[0].label in {SUMMARY_LABEL, HANDOFF_LABEL}:
             moment = Moment(view.names, view.turn)
             note = "the conversation begins with it"
             view.state.work = pinned_by_product(view.state.work, first, note, moment)
@@ -227,7 +201,7 @@ class Look:
         """What a pass of the retention policy is asked with."""
         over = PolicyGround(self.ground(view), self.candidates(view), self.kept(view))
         situation = Situation(moment, view.turn, tool_calls(over))
-        fill = Fill(view.sizes.total_tokens, self.limits.max_tokens)
+        fill = self._fill(view.sizes.total_tokens, moment)
         memory = view.state.policy
         return Request(
             over,
@@ -238,6 +212,12 @@ class Look:
             target=target,
             running_response=running,
         )
+
+    def _fill(self, tokens: int, moment: Moment_) -> Fill:
+        """How full the context is; the host's moment itself says where the host compacts."""
+        known = self.limits.max_tokens
+        is_wrong = tokens < known * LEAST_FILL
+        return Fill(tokens, tokens if moment == "host" and (is_wrong or not known) else known)
 
     @staticmethod
     def moment(view: View, epoch: int | None = None) -> Moment:

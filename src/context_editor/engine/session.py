@@ -24,8 +24,8 @@ from context_editor.core.suggestions import (
 )
 from context_editor.core.tags import TagContext, apply_tags
 from context_editor.engine import editing, listing
-from context_editor.engine.applies import Applies
-from context_editor.engine.look import Limits
+from context_editor.engine.limits import Limits
+from context_editor.engine.retention import Retention
 from context_editor.engine.undoing import of_last_apply, queue_restores
 from context_editor.engine.view import View
 
@@ -51,7 +51,7 @@ class TurnEnd:
 
 
 @dataclass
-class Engine(Applies):
+class Engine(Retention):
     """One session: the only door to its state and to the decisions."""
 
     # --- what the tools ask ----------------------------------------------------------------------------

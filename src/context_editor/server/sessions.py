@@ -1,7 +1,7 @@
 """Which session a call means, and its engine, kept open so that a call reads only what is new."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -88,6 +88,7 @@ class Sessions:
         """
         from context_editor.hosts.claude_code import presence  # noqa: PLC0415 (see `_opened`)
         from context_editor.hosts.claude_code.session import ClaudeSession  # noqa: PLC0415
+        from context_editor.hosts.claude_code.wiring import limits_here  # noqa: PLC0415
 
         engine = self._engines.get(caller)
         if engine is None:
@@ -95,9 +96,8 @@ class Sessions:
         self._forget_if_patched(caller, engine)
         if caller.call_id and isinstance(engine.host, ClaudeSession):
             engine.host.await_call(caller.call_id)
-        pid = host_pid()
-        engine.apply_mode = presence.apply_mode(self.data, pid)
-        engine.limits = replace(engine.limits, window=presence.window(self.data, pid))
+        engine.apply_mode = presence.apply_mode(self.data, host_pid())
+        engine.limits = limits_here(self.data)
         return engine
 
     def answered(self, caller: Caller) -> None:

@@ -92,6 +92,15 @@ class SessionFolder:
         if not path.exists() or path.read_bytes() != words:
             replace_file(path, words)
 
+    @property
+    def compacted(self) -> Path:
+        """What the conversation is to be told once the host has shortened it; there while that is due."""
+        return self.path / "compacted"
+
+    def set_compacted(self, words: str) -> None:
+        """Write down what is told after the host's own compaction."""
+        replace_file(self.compacted, words.encode("utf-8", "replace"))
+
     def others(self) -> tuple["SessionFolder", ...]:
         """The folders of all other sessions that have a state, newest first."""
         found = [path for path in self.path.parent.glob("*/state.json") if path.parent != self.path]

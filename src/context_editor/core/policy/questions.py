@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from context_editor.core.edits.admit import Sizer
 from context_editor.core.edits.model import Replacement
@@ -12,6 +12,9 @@ from context_editor.core.policy.preserved import is_result
 from context_editor.core.policy.settings import PolicySettings
 from context_editor.core.rows import Json, Row
 from context_editor.core.sizes.wording import format_tokens
+
+Record: TypeAlias = Mapping[str, Json]
+"""One archive record, as it was read."""
 
 SHOWN_ROWS: Final = 40
 """Rows of each list that an answer shows; a line says how many more there are."""
@@ -166,6 +169,16 @@ class DroppedBatch:
 def dropped(records: Iterable[Mapping[str, Json]]) -> tuple[DroppedBatch, ...]:
     """The archive's records as plain values, in order; an odd field reads as empty."""
     return tuple(map(_dropped_batch, records))
+
+
+def holds(record: Record, text: str) -> bool:
+    """Whether a text stands in a record: in an original, in a call's arguments or in what stands there now."""
+    parts = [_text(record.get("digest_replacing_inline"))]
+    for item in _items(record):
+        args = item.get("args")
+        given = args.values() if isinstance(args, Mapping) else ()
+        parts += [_text(item.get("result")), *map(_text, given)]
+    return any(text in part for part in parts)
 
 
 def _dropped_batch(record: Mapping[str, Json]) -> DroppedBatch:

@@ -1,10 +1,12 @@
 """The parameters of the retention policy, checked by name (rule L-P)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
+from context_editor.core import setting_checks
 from context_editor.core.rows import Json
+from context_editor.core.setting_checks import Check
 from context_editor.errors import SettingsError
 
 LEAST_KEPT_RESULTS: Final = 3
@@ -72,12 +74,12 @@ def policy_settings(values: Mapping[str, Json]) -> PolicySettings:
         SettingsError: A key is unknown or a value is not allowed; the key, the value and what is
             allowed are named. The policy does not start then.
     """
-    unknown = [key for key in values if key not in _CHECKS]
+    unknown = [key for key in values if key not in CHECKS]
     if unknown:
         known = ", ".join(field.name for field in fields(PolicySettings))
         msg = f"unknown policy setting {unknown[0]!r}: known are {known}"
         raise SettingsError(msg)
-    checked = {key: _CHECKS[key](key, value) for key, value in values.items()}
+    checked = {key: CHECKS[key](key, value) for key, value in values.items()}
     settings = PolicySettings(**checked)  # type: ignore[arg-type] # each check gives its field's type
     trigger, target = settings.offload_trigger_token_ratio, settings.offload_target_token_ratio
     if target >= trigger:
@@ -89,53 +91,19 @@ def policy_settings(values: Mapping[str, Json]) -> PolicySettings:
     return settings
 
 
-def _wrong(key: str, value: Json, allowed: str) -> SettingsError:
-    msg = f"{key} is {value!r}: allowed is {allowed}"
-    return SettingsError(msg)
+def _never(key: str, value: Json) -> tuple[str, ...]:
+    """The fixed names, and those that are added to them."""
+    return tuple(dict.fromkeys((*ALWAYS_KEPT, *setting_checks.names(key, value))))
 
 
-def _count(key: str, value: Json) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise _wrong(key, value, "a whole number from 0 on")
-    return value
-
-
-def _ratio(key: str, value: Json) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-        raise _wrong(key, value, "a number above 0 and at most 1")
-    return float(value)
-
-
-def _switch(key: str, value: Json) -> bool:
-    if not isinstance(value, bool):
-        raise _wrong(key, value, "true or false")
-    return value
-
-
-def _path(key: str, value: Json) -> str:
-    if not isinstance(value, str) or not value.strip() or "\x00" in value:
-        raise _wrong(key, value, "a file name, with <ts> for the time")
-    return value
-
-
-def _names(key: str, value: Json) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise _wrong(key, value, "a list of names, which are added to the fixed ones")
-    named: list[str] = []
-    for name in value:
-        if not isinstance(name, str) or not name.strip():
-            raise _wrong(key, value, "a list of names, none of them blank")
-        named.append(name.strip())
-    return tuple(dict.fromkeys((*ALWAYS_KEPT, *named)))
-
-
-_CHECKS: Final[Mapping[str, Callable[[str, Json], object]]] = {
-    "keep_last_k_tool_results": _count,
-    "keep_all_citations_index": _switch,
-    "keep_all_rubrics": _switch,
-    "offload_trigger_token_ratio": _ratio,
-    "offload_target_token_ratio": _ratio,
-    "offload_archive_path": _path,
-    "prefer_compact_over_drop": _switch,
-    "never_compact": _names,
+CHECKS: Final[Mapping[str, Check]] = {
+    "keep_last_k_tool_results": setting_checks.count_from(0),
+    "keep_all_citations_index": setting_checks.switch,
+    "keep_all_rubrics": setting_checks.switch,
+    "offload_trigger_token_ratio": setting_checks.ratio,
+    "offload_target_token_ratio": setting_checks.ratio,
+    "offload_archive_path": setting_checks.run_file,
+    "prefer_compact_over_drop": setting_checks.switch,
+    "never_compact": _never,
 }
+"""How each parameter is checked alone."""

@@ -11,11 +11,16 @@ import orjson
 
 from context_editor.core.apply.emissions import Build
 from context_editor.engine.ports import ApplyAnswer, HostRow
-from context_editor.engine.session import Engine, Limits
+from context_editor.engine.session import Engine
 from context_editor.hosts.claude_code import presence, slash
 from context_editor.hosts.claude_code.environment import data_folder, host_pid
 from context_editor.hosts.claude_code.waiting import person_waits
-from context_editor.hosts.claude_code.wiring import Opened, SessionRef, open_engine
+from context_editor.hosts.claude_code.wiring import (
+    Opened,
+    SessionRef,
+    limits_here,
+    open_engine,
+)
 
 Answer: TypeAlias = dict[str, Any]
 Event: TypeAlias = Callable[[Engine, Mapping[str, Any]], Answer]
@@ -57,11 +62,8 @@ def main(event: str, outside: slash.Outside) -> int:
 def _engine(given: Mapping[str, Any]) -> Engine:
     session = given["session"]
     data = data_folder()
-    pid = host_pid()
-    window, auto_compact = presence.sizes(data, pid)
-    limits = Limits(window=window, auto_compact=auto_compact)
     ref = SessionRef(str(session["id"]), Path(str(session["transcript"])))
-    return open_engine(ref, Opened(data, orjson.loads, limits))
+    return open_engine(ref, Opened(data, orjson.loads, limits_here(data)))
 
 
 def _hello(engine: Engine, given: Mapping[str, Any]) -> Answer:
@@ -106,6 +108,12 @@ def _compact(engine: Engine, given: Mapping[str, Any]) -> Answer:
     if str(given.get("instructions", "")).startswith(REPAIR_COMMAND):
         return _wire(engine.plan_repair(rows))
     return _wire(engine.plan_apply(rows))
+
+
+def _precompute(engine: Engine, given: Mapping[str, Any]) -> Answer:
+    """The host would prepare a summary ahead: needless where the policy answers in its place (rule L17)."""
+    del given
+    return {"skip": engine.limits.is_policy_on}
 
 
 def _archive(engine: Engine, given: Mapping[str, Any]) -> Answer:
@@ -169,6 +177,7 @@ EVENTS: Final[Mapping[str, Event]] = {
     "hello": _hello,
     "turn-end": _turn_end,
     "compact": _compact,
+    "precompute": _precompute,
     "archive": _archive,
     "confirm": _confirm,
 }

@@ -6,8 +6,12 @@ Standard library only (hooks import it).
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from context_editor.setup.environment import data_folder as _platform_data_folder
+
+DATA_OPTION: Final = "CLAUDE_PLUGIN_OPTION_DATA_DIR"
+"""The host's option for the data folder; a project's file cannot set it."""
 
 
 def variables() -> Mapping[str, str]:
@@ -16,8 +20,18 @@ def variables() -> Mapping[str, str]:
 
 
 def data_folder() -> Path:
-    """Where this product keeps its files: the plugin's data folder in the host, else the platform's."""
-    return _platform_data_folder(variables())
+    """Where this product keeps its files: where a person set it, in the plugin's folder, else in the platform's."""
+    told = variables().get(DATA_OPTION, "").strip()
+    return Path(told) if told.startswith("/") else _platform_data_folder(variables())
+
+
+def project_root() -> Path | None:
+    """The project: what the host says, else the folder that we run in; None where that is gone."""
+    told = variables().get("CLAUDE_PROJECT_DIR", "")
+    try:
+        return Path(told) if told else Path.cwd()
+    except OSError:
+        return None
 
 
 def host_pid() -> int:

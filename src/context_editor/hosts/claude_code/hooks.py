@@ -190,20 +190,19 @@ def session_ended(given: Given) -> Answer:
 
 
 def _engine(given: Given, *, is_mid_turn: bool = False) -> Any:
-    from context_editor.engine.look import Limits
-    from context_editor.hosts.claude_code.environment import data_folder, host_pid
-    from context_editor.hosts.claude_code.presence import window
+    from context_editor.hosts.claude_code.environment import data_folder
     from context_editor.hosts.claude_code.wiring import (
         Opened,
         SessionRef,
+        limits_here,
         open_engine,
         standard_loads,
     )
 
     data = data_folder()
     ref = SessionRef(str(given["session_id"]), Path(str(given["transcript_path"])))
-    limits = Limits(window=window(data, host_pid()))
-    return open_engine(ref, Opened(data, standard_loads(), limits, is_mid_turn=is_mid_turn))
+    how = Opened(data, standard_loads(), limits_here(data), is_mid_turn=is_mid_turn)
+    return open_engine(ref, how)
 
 
 HANDLERS: Final[Mapping[str, Handler]] = {

@@ -7,11 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from context_editor.core.sizes.estimate import CountTokens
-from context_editor.engine.look import Limits
+from context_editor.engine.limits import Limits, limits_of
 from context_editor.engine.ports import Clock
 from context_editor.engine.session import Engine
+from context_editor.hosts.claude_code import presence
+from context_editor.hosts.claude_code.environment import host_pid, project_root, variables
 from context_editor.hosts.claude_code.session import ClaudeSession
 from context_editor.hosts.claude_code.transcript import Loads
+from context_editor.settings import Loaded, load
 from context_editor.store.session import session_folder
 
 
@@ -68,6 +71,16 @@ class Opened:
     apply_mode: str = ""
     is_mid_turn: bool = False
     count: CountTokens | None = None
+
+
+def loaded_settings() -> Loaded:
+    """The settings that hold here."""
+    return load(variables(), project_root())
+
+
+def limits_here(data: Path) -> Limits:
+    """The limits by the settings that hold here, and by what the host process said of itself."""
+    return limits_of(loaded_settings(), *presence.sizes(data, host_pid()))
 
 
 def open_engine(ref: SessionRef, how: Opened) -> Engine:
