@@ -100,7 +100,7 @@ class _Walk:
     around: Around
     changes: ChangesLike
     out: list[Emission] = field(default_factory=list)
-    carried: list[CarriedPart] = field(default_factory=list)
+    carried: list[tuple[bool, CarriedPart]] = field(default_factory=list)
     open_calls: set[str] = field(default_factory=set)
 
     def take_row(self, row: StoredRow) -> None:
@@ -158,10 +158,13 @@ class _Walk:
             self._emit(row)
 
     def flush(self) -> None:
-        """Let carried words follow, where no call waits for its result."""
+        """Let carried words follow, where no call waits for its result.
+
+        The host's own words stand last: it sends them as a message of its own behind a person's.
+        """
         if self.carried and not self.open_calls:
-            text = "\n\n".join(part.text for part in self.carried)
-            self._emit(Build("user", text, carried=tuple(self.carried)))
+            parts = tuple(part for _, part in sorted(self.carried, key=lambda held: held[0]))
+            self._emit(Build("user", "\n\n".join(part.text for part in parts), carried=parts))
             self.carried = []
 
     def _is_kept(self, row: StoredRow) -> bool:
@@ -207,14 +210,16 @@ class _Walk:
             elif at not in self.changes.gone and piece.form is not PieceForm.THINKING:
                 yield copied(piece)
 
-    def _parts(self, row: StoredRow) -> Iterator[CarriedPart]:
+    def _parts(self, row: StoredRow) -> Iterator[tuple[bool, CarriedPart]]:
+        """What rides behind a row, and whether it is sent as the host's own word."""
         for at, piece in row.riders:
             if at in self.changes.gone or piece.is_ours or not piece.text:
                 continue
             if piece.media or piece.extra.get("rendered_known") is False:
                 msg = f"a host row ({piece.label}) behind an edited row cannot be sent again as it was"
                 raise RefusedError(msg)
-            yield CarriedPart(piece.label, piece.text, piece.typed)
+            is_hosts = piece.role == "system" and piece.typed is None
+            yield is_hosts, CarriedPart(piece.label, piece.text, piece.typed)
 
 
 def joined(rows: Sequence[Build]) -> Build:
