@@ -361,7 +361,10 @@ class _Until:
 
     def is_killed(self, live: Live) -> bool:
         """Whether the host was killed just now, as the test asked; fails when its time is up."""
-        assert time.monotonic() < self.deadline, "the host ran longer than it was given"
+        assert time.monotonic() < self.deadline, (
+            "the host ran longer than it was given; it was last sent "
+            f"{str(live.model.bodies[-1:])[-2_000:]}"
+        )
         if self.kill_when is None or not self.kill_when(live):
             return False
         live.process.kill()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
+import struct
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -97,11 +100,17 @@ def answered(body: Body) -> str:
     return [block.text for block in blocks(body) if block.kind == "tool_result"][-1]
 
 
-def number_of(words: str, body: Body) -> int:
-    """The number of the newest listed row whose line holds these words, in the newest listing."""
+def number_of(words: str, body: Body, which: int = -1) -> int:
+    """The number of a listed row whose line holds these words, in the newest listing.
+
+    Args:
+        words: What the line holds.
+        body: The request that holds the listing as its newest result.
+        which: Which of several such rows; the newest by default, 0 is the oldest.
+    """
     found = [line for line in answered(body).splitlines() if line.startswith("#") and words in line]
     assert found, f"no row with {words!r} in:\n{answered(body)}"
-    return int(found[-1][1:].split()[0])
+    return int(found[which][1:].split()[0])
 
 
 def editing(
@@ -225,7 +234,7 @@ def run_edited(
         present = [chosen for chosen in edited if any(map(chosen, blocks(apply.before)))]
         changed = changed_in(apply, present)
         assert_conserved(apply.before, apply.after, *present, changed)
-        assert_prefix_kept(apply.before, apply.after, changed)
+        assert_prefix_kept(apply.before, apply.after, changed, is_resumed="resume" in options)
         assert_thinking_gone(apply)
     return whole
 
@@ -233,26 +242,26 @@ def run_edited(
 def changed_in(apply: Apply, edited: Sequence[Chosen]) -> Chosen:
     """The blocks that an apply changes or takes away: edited ones, and own ones that went."""
     after = {block.what for block in blocks(apply.after)}
+    first = blocks(apply.before)[first_difference(apply)]
 
-    def is_changed(block: Block) -> bool:
+    def is_due(block: Block) -> bool:
         is_own = TOOLS in block.name or is_service_text(block)
-        is_named = any(means(block) for means in edited)
-        return (is_own or is_named) and block.what not in after
+        return is_own or any(means(block) for means in edited)
 
-    return is_changed
+    assert is_due(first) or first.kind == "thinking", f"the first change is not due: {first}"
+    return lambda block: is_due(block) and (block == first or block.what not in after)
+
+
+def first_difference(apply: Apply) -> int:
+    """The number of the first block that is not the same after an apply."""
+    pairs = zip(blocks(apply.before), blocks(apply.after), strict=False)
+    return next(at for at, (one, other) in enumerate(pairs) if one.what != other.what)
 
 
 def assert_thinking_gone(apply: Apply) -> None:
     """Fail where thinking stands behind the first difference (rule C22)."""
     before, after = blocks(apply.before), blocks(apply.after)
-    same = next(
-        (
-            at
-            for at, (one, other) in enumerate(zip(before, after, strict=False))
-            if one.what != other.what
-        ),
-        len(before),
-    )
+    same = first_difference(apply)
     old = {block.text for block in before if block.kind == "thinking"}
     left = [str(block) for block in after[same:] if block.kind == "thinking" and block.text in old]
     assert not left, f"thinking behind the first change: {left}"
@@ -309,6 +318,19 @@ def has_boundary(live: Live) -> bool:
 def is_our_continuation(words: str) -> Chosen:
     """The continuation prompt with these words, as the model reads it."""
     return text_with(words)
+
+
+def picture(width: int = 1200, height: int = 900) -> dict[str, Any]:
+    """An image block: a black PNG, so large that describing it saves something."""
+    rows = zlib.compress(b"".join(b"\0" + bytes(width) for _ in range(height)), 9)
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", rows), (b"IEND", b""))
+    data = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in chunks
+    )
+    source = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(data).decode()}
+    return {"type": "image", "source": source}
 
 
 def with_files(host: Host, files: Mapping[str, str]) -> Host:
