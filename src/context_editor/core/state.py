@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from context_editor.core.edits.model import Edit, Replacement
+from context_editor.core.molt import Molt, QueuedMolt
 from context_editor.core.policy.gate import PolicyMemory
 from context_editor.core.sizes.calibration import Calibration
 from context_editor.core.stages.state import WorkState
@@ -162,6 +163,9 @@ class SessionState:
         queued_index: The citation index that goes with a queued pass: the anchor that it stands behind, and its
             text; empty when there is none.
         policy: What is remembered of passes of the retention policy.
+        molt: A molt that waits for the end of a turn; None for none.
+        rebuilt_turn: The turn of the last call that applied without new edits; -1 before the first.
+        molts: Every molt so far, and every conversation that somebody else shed, oldest first.
     """
 
     session_id: str
@@ -188,6 +192,9 @@ class SessionState:
     suggestions: SuggestionState = field(default_factory=SuggestionState)
     queued_index: tuple[str, ...] = ()
     policy: PolicyMemory = field(default_factory=PolicyMemory)
+    molt: QueuedMolt | None = None
+    rebuilt_turn: int = -1
+    molts: list[Molt] = field(default_factory=list)
 
     def next_id(self, letter: str) -> str:
         """A fresh id of this kind, such as `q4`; ids are never given out twice."""

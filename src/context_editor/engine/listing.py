@@ -8,6 +8,7 @@ from context_editor.core import listing as lines
 from context_editor.core.apply.plan import Surroundings
 from context_editor.core.candidates.model import Candidate, review_words
 from context_editor.core.listing import Header, RowMarks
+from context_editor.core.molt import header_words
 from context_editor.core.notes import notes_words
 from context_editor.core.rows import Row
 from context_editor.core.rules import RULES
@@ -121,8 +122,8 @@ def header_of(view: View, around: Surroundings, facts: HeaderFacts) -> Header:
 
 
 def _queued_words(view: View, facts: HeaderFacts) -> str:
-    queue = view.state.queue
-    if not queue:
+    queue, molt = view.state.queue, view.state.molt
+    if not (queue or molt):
         return "0"
     saved = sum(edit.saved_tokens for edit in queue)
     if facts.apply_mode:
@@ -131,6 +132,8 @@ def _queued_words(view: View, facts: HeaderFacts) -> str:
         when = "applies when this turn ends"
     else:
         when = "waits for apply turn_end"
+    if molt:
+        return f"molt {molt.id}, {format_delta(molt.after_tokens - molt.before_tokens)}, {when}"
     return f"{len(queue)} edit(s), {format_delta(-saved)}, {when}"
 
 
@@ -148,7 +151,8 @@ def header_facts(look: Look, view: View, found: Sequence[Candidate]) -> HeaderFa
     reviewed = review_words(found, approx=not view.sizes.is_known)
     notes = notes_words(state.work, view.reading.conversation.turns)
     suggestion = look.suggestion(view, found)
-    lines = (("Review", reviewed), ("Notes", notes), ("Suggestion", suggestion))
+    molt = header_words(state.molts)
+    lines = (("Review", reviewed), ("Notes", notes), ("Molt", molt), ("Suggestion", suggestion))
     return HeaderFacts(
         look.limits.window,
         look.limits.keep_cache_positions,

@@ -7,8 +7,9 @@ from typing import Final
 from context_editor.core.apply.plan import Surroundings
 from context_editor.core.assemble import text_print
 from context_editor.core.close_report import ReportFacts
-from context_editor.core.edits.requests import EditCall
+from context_editor.core.edits.requests import EditCall, EditRequest
 from context_editor.core.marker import ends_with_marker
+from context_editor.core.molt import RESUME, decided, latest, molt_waits
 from context_editor.core.notes import NoteOp, apply_notes
 from context_editor.core.stages.marks import TagOp
 from context_editor.core.stages.turns import on_prompt, on_turn_end
@@ -24,7 +25,9 @@ from context_editor.core.suggestions import (
 )
 from context_editor.core.tags import TagContext, apply_tags
 from context_editor.engine import editing, listing
+from context_editor.engine.beside_molt import beside_molt
 from context_editor.engine.limits import Limits
+from context_editor.engine.molting import Molting
 from context_editor.engine.retention import Retention
 from context_editor.engine.undoing import of_last_apply, queue_restores
 from context_editor.engine.view import View
@@ -33,6 +36,10 @@ __all__ = ["Engine", "Limits", "TurnEnd"]
 
 DEFAULT_RESUME: Final = "Go on with the work where you stopped; the edits you queued are applied."
 """The continuation prompt where the caller gave no text."""
+
+
+CARRIED_CHARS: Final = 2_000
+"""The most that one prompt is made to carry, in characters: a hard cap, whatever there is to say."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ class TurnEnd:
 
 
 @dataclass
-class Engine(Retention):
+class Engine(Molting, Retention):
     """One session: the only door to its state and to the decisions."""
 
     # --- what the tools ask ----------------------------------------------------------------------------
@@ -63,6 +70,15 @@ class Engine(Retention):
             request: What is to be shown.
             for_person: Whether a person reads it: its numbers are then none that the model was shown (rule A8).
         """
+        match request.what:
+            case "notice":
+                return self.notice()
+            case "held":
+                return self.held_words()
+            case "archive":
+                return self.dropped_words(str(request.row or ""), request.grep)
+            case "rows":
+                pass
         with self.folder.changed() as state:
             self._settle(state)
             view = self.view(state)
@@ -83,13 +99,17 @@ class Engine(Retention):
         with self.folder.changed() as state:
             self._settle(state)
             view = self.view(state)
+            call, before = beside_molt(call, view)
+            if before and not call.edits:
+                return "\n".join((*before, *self._next_words(view, self.around(view))))
+            before += self.rebuilt(call, view)
             queued = editing.queue_edits(call, view, self.ground(view), self.queue_policy)
             state.choices = editing.choices_after(call, state.choices, view.turn)
             state.suggestions = answered(state.suggestions)
             around = self.around(view)
             if state.choices.keep_cache:
                 editing.check_keep_cache(view, around, self.limits.keep_cache_positions)
-            lines = (*queued.lines, *self._next_words(view, around))
+            lines = (*before, *queued.lines, *self._next_words(view, around))
             return "\n".join((*lines, *_warning_lines(queued.warnings)))
 
     def bring_back(self, replacement_id: str = "") -> str:
@@ -101,7 +121,10 @@ class Engine(Retention):
         with self.folder.changed() as state:
             self._settle(state)
             view = self.view(state)
-            ids = (replacement_id,) if replacement_id else of_last_apply(state.replacements)
+            beside_molt(EditCall((EditRequest("restore", id=replacement_id),)), view)
+            ids: tuple[str, ...] = (replacement_id,)
+            if not replacement_id:
+                ids = of_last_apply(state.replacements, state.molts)
             lines = queue_restores(ids, view, self.ground(view))
             state.is_ordered = True
             return "\n".join(lines)
@@ -131,8 +154,10 @@ class Engine(Retention):
                 epoch,
                 self.limits.policy.never_compact,
                 facts,
+                last.id if (last := latest(state.molts)) else "",
             )
             outcome = apply_tags(state.work, ops, context)
+            state.molts = decided(state.molts, outcome.decision, outcome.decision_note)
             state.work = outcome.work
             replaced = {*outcome.withdrawn, *(edit.id for edit in outcome.queued)}
             state.queue = [edit for edit in state.queue if edit.id not in replaced]
@@ -156,6 +181,8 @@ class Engine(Retention):
 
     def _next_words(self, view: View, around: Surroundings) -> tuple[str, ...]:
         state = view.state
+        if state.molt:
+            return (molt_waits(state.molt),)
         if not state.queue:
             return ("Queued: 0. Nothing is applied.",)
         words = editing.queue_words(view, around)
@@ -184,7 +211,7 @@ class Engine(Retention):
         """Whether the queue is applied now, and how the conversation goes on (rules C7, C8, C10)."""
         with self.folder.changed() as state:
             self._settle(state)
-            if not state.queue or not is_normal:
+            if not (state.queue or state.molt) or not is_normal:
                 return TurnEnd()
             view = self.view(state)
             choices = state.choices
@@ -197,8 +224,9 @@ class Engine(Retention):
                 state.report = f"{held}; resend without keep_cache to apply them"
                 return TurnEnd(notice=held)
             is_waiting = person_waits or ends_with_marker(answer)
-            state.continuation = "" if is_waiting else _resume_words(choices)
-            return TurnEnd(len(state.queue), state.continuation)
+            default = RESUME if state.molt else DEFAULT_RESUME
+            state.continuation = "" if is_waiting else _resume_words(choices, default)
+            return TurnEnd(1 if state.molt else len(state.queue), state.continuation)
 
     def _held_words(self, view: View) -> str:
         """Why `keep_cache` holds the queue back; empty when it does not."""
@@ -243,10 +271,12 @@ class Engine(Retention):
             state.work = prompted.work
             lines += prompted.lines
             lines += self._prompt_suggestion(view)
-            if lines:
-                state.service.append(text_print("\n".join(lines)))
-                state.numbered_epoch = state.epoch
-            return tuple(lines)
+            if not lines:
+                return ()
+            words = "\n".join(lines)[:CARRIED_CHARS]
+            state.service.append(text_print(words))
+            state.numbered_epoch = state.epoch
+            return tuple(words.splitlines())
 
     def _prompt_suggestion(self, view: View) -> Sequence[str]:
         self._observe(view)
@@ -285,10 +315,10 @@ def _warning_lines(warnings: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"Warning: {warning}" for warning in warnings)
 
 
-def _resume_words(choices: TurnChoices) -> str:
+def _resume_words(choices: TurnChoices, default: str) -> str:
     if choices.resume is False:
         return ""
-    return DEFAULT_RESUME if choices.resume is True else choices.resume
+    return default if choices.resume is True else choices.resume
 
 
 def _after_tags(choices: TurnChoices, turn: int, *, is_queued: bool) -> TurnChoices:

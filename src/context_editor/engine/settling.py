@@ -127,6 +127,7 @@ def _move_anchors(state: SessionState, new: dict[str, str]) -> None:
     state.carried = {moved(anchor): parts for anchor, parts in state.carried.items()}
     state.service = [moved(anchor) for anchor in state.service]
     state.queue = [replace(e, anchors=tuple(map(moved, e.anchors))) for e in state.queue]
+    state.molt = state.molt.moved(moved) if state.molt else None
     state.replacements = {
         key: replace(r, anchors=tuple(map(moved, r.anchors)))
         for key, r in state.replacements.items()

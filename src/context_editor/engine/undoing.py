@@ -6,20 +6,26 @@ from dataclasses import replace
 from context_editor.core.edits.admit import Ground, admit
 from context_editor.core.edits.model import Edit, Op, Replacement
 from context_editor.core.edits.requests import EditRequest
+from context_editor.core.molt import Molt, latest, not_undone
 from context_editor.core.sizes.wording import format_delta
 from context_editor.engine.editing import queued_edit
 from context_editor.engine.view import View
 from context_editor.errors import RefusedError
 
 
-def of_last_apply(replacements: Mapping[str, Replacement]) -> tuple[str, ...]:
+def of_last_apply(
+    replacements: Mapping[str, Replacement], molts: Sequence[Molt] = ()
+) -> tuple[str, ...]:
     """The ids of what the last apply replaced and what still stands.
 
     The state slot stays out of it: what it shows are items, and they are changed one by one.
 
     Raises:
-        RefusedError: Nothing of it stands.
+        RefusedError: Nothing of it stands, or the last apply was a molt.
     """
+    molt = latest(molts)
+    if molt is not None and all(made.epoch < molt.epoch for made in replacements.values()):
+        raise RefusedError(not_undone(molts, "what the last applies replaced"))
     if not replacements:
         msg = "nothing was applied in this session yet, so there is nothing to undo"
         raise RefusedError(msg)

@@ -1,6 +1,6 @@
 """`context_list`: the conversation as numbered rows."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -16,7 +16,8 @@ the header and the 40 newest rows.
 
 `count`: so many newest rows, 0 for the header alone. `from`, `to`: a window instead. `grep`: \
 rows that hold this text. `review`: rows worth folding. `row`: one row's text. `rules`: how to \
-edit well. A row is named by its number, which changes with every apply, or by its ref (`r7k2`, \
+edit well. `what`: `archive` what got dropped (`row`: one), `held` what you still have, \
+`notice` after a molt. A row is named by its number, which changes with every apply, or by its ref (`r7k2`, \
 `c7`), which never does.
 
 Header: `Context` what the next request carries. `Rows` how many, and the epoch (applies so \
@@ -40,6 +41,7 @@ class ListInput(Input):
     row: RowName = 1
     rules: bool = False
     review: bool = False
+    what: Literal["rows", "archive", "held", "notice"] = "rows"
 
 
 def run(engine: "Engine", asked: ListInput) -> str:
@@ -54,6 +56,7 @@ def run(engine: "Engine", asked: ListInput) -> str:
             grep=asked.grep,
             review=asked.review,
             row=asked.given("row"),
+            what=asked.what,
             rules=asked.rules,
         )
     )

@@ -150,7 +150,7 @@ class SessionFolder:
             lock.release()
 
     def _set_marks(self, state: SessionState) -> None:
-        _set_mark(self.queue_mark, is_set=bool(state.queue))
+        _set_mark(self.queue_mark, is_set=bool(state.queue or state.molt))
         _set_mark(self.tell_mark, is_set=has_to_tell(state))
 
 

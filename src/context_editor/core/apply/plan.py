@@ -142,7 +142,7 @@ def plan(placed: Sequence[Placed], around: Surroundings) -> Plan:
     first = min(changes.touched(), default=len(around.conversation.pieces))
     thinking = _drop_thinking(around, first, changes)
     emissions = emitted(around, changes)
-    _check(emissions, around.conversation)
+    check_legal(emissions, around.conversation)
     return Plan(emissions, first, thinking, dropped)
 
 
@@ -395,7 +395,12 @@ def _drop_thinking(around: Surroundings, first: int, changes: Changes) -> int:
 # --- whether it is legal ------------------------------------------------------------------------------
 
 
-def _check(emissions: Sequence[Emission], conversation: Conversation) -> None:
+def check_legal(emissions: Sequence[Emission], conversation: Conversation) -> None:
+    """Hold a new conversation to what the host and the model's API take.
+
+    Raises:
+        RefusedError: It is not legal.
+    """
     shapes = tuple(kept_shape(e, conversation) if isinstance(e, Keep) else e for e in emissions)
     reason = illegal_because(shapes, _broken_before(conversation))
     if reason:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -80,7 +80,8 @@ def loaded_settings() -> Loaded:
 
 def limits_here(data: Path) -> Limits:
     """The limits by the settings that hold here, and by what the host process said of itself."""
-    return limits_of(loaded_settings(), *presence.sizes(data, host_pid()))
+    limits = limits_of(loaded_settings(), *presence.sizes(data, host_pid()))
+    return replace(limits, root=variables().get("CLAUDE_PROJECT_DIR", ""))
 
 
 def open_engine(ref: SessionRef, how: Opened) -> Engine:
