@@ -21,6 +21,7 @@ from context_editor.hosts.claude_code.wiring import Opened, SessionRef, open_eng
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from context_editor.core.apply.emissions import Build
     from context_editor.engine.session import Engine
 
 NEW = "c0c0c0c0-0000-4000-8000-000000000001"
@@ -279,7 +280,11 @@ def test_a_copy_that_does_not_read_as_planned_is_taken_back(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case.queue(summarize("toolu_1"))
-    monkeypatch.setattr(Writer, "build", lambda *_: None)
+
+    def forgotten(_writer: Writer, _row: Build) -> None:
+        """Write nothing where a built row is due."""
+
+    monkeypatch.setattr(Writer, "build", forgotten)
 
     with pytest.raises(TranscriptError, match="does not read as it was planned"):
         case.copy()

@@ -47,7 +47,7 @@ WRONG = [
     pytest.param(
         "context_edit",
         {"edits": [{"op": "fold", "index": 2}]},
-        ["edits[0].op", '"fold"', "collapse, summarize, describe, rewrite, restore, cancel"],
+        ["edits[0].op", '"fold"', "collapse, summarize, describe, rewrite, state"],
         id="unknown op (C1)",
     ),
     pytest.param("context_edit", {"edits": [{"index": 2}]}, ["edits[0].op is missing"], id="no op"),
@@ -113,7 +113,22 @@ WRONG = [
         id="text for keep_cache",
     ),
     pytest.param(
-        "context_edit", {"edits": [SUMMARIZE], "epoch": -1}, ["epoch", "at least 0"], id="epoch"
+        "context_edit",
+        {"edits": [{"op": "policy", "target": 2}]},
+        ["edits[0].target is 2", "a number above 0 below 1"],
+        id="target",
+    ),
+    pytest.param(
+        "context_molt",
+        {"summary": "s", "session_journal_path": "p", "keep_last": True},
+        ["keep_last is true", "an integer or null from 0"],
+        id="bool for keep_last",
+    ),
+    pytest.param(
+        "context_edit",
+        {"edits": [SUMMARIZE], "epoch": -1},
+        ["epoch", "an integer from 0"],
+        id="epoch",
     ),
 ]
 

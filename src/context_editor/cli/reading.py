@@ -103,10 +103,11 @@ def _prompt_text(line: bytes) -> str:
         if row["type"] != "user" or row.get("isMeta"):
             return ""
         content: Any = row["message"]["content"]
+        if isinstance(content, str):
+            return content
+        return "\n".join(str(block["text"]) for block in content if block["type"] == "text")
     except (ValueError, KeyError, TypeError):
         return ""
-    blocks: list[Any] = content if isinstance(content, list) else [{"text": content}]
-    return "\n".join(str(block["text"]) for block in blocks if "text" in block)
 
 
 def rows(asked: argparse.Namespace) -> int:

@@ -22,6 +22,14 @@ _UNION_WORDS: Final[Mapping[tuple[str, ...], str]] = {
 }
 """What the two unions stand for: a row's name, and how a conversation goes on."""
 
+_BOUND_WORDS: Final[Mapping[str, str]] = {
+    "minimum": "from",
+    "exclusiveMinimum": "above",
+    "maximum": "to",
+    "exclusiveMaximum": "below",
+}
+"""How the limits of a number are said."""
+
 _TYPE_WORDS: Final[Mapping[str, str]] = {
     "string": "a string",
     "boolean": "true or false",
@@ -29,6 +37,7 @@ _TYPE_WORDS: Final[Mapping[str, str]] = {
     "number": "a number",
     "array": "a list",
     "object": "an object",
+    "null": "null",
 }
 
 
@@ -121,14 +130,12 @@ def allowed_words(part: Schema) -> str:
     if "const" in part:
         return str(part["const"])
     kinds = part.get("type", "object")
-    words = _TYPE_WORDS[kinds] if isinstance(kinds, str) else _UNION_WORDS[tuple(kinds)]
-    return words + _bounds(part)
+    if isinstance(kinds, str):
+        return _TYPE_WORDS[kinds] + _bounds(part)
+    names = " or ".join(_TYPE_WORDS[kind] for kind in kinds)
+    return _UNION_WORDS.get(tuple(kinds), names) + _bounds(part)
 
 
 def _bounds(part: Mapping[str, Any]) -> str:
-    low, high = part.get("minimum"), part.get("maximum")
-    if low is not None and high is not None:
-        return f" from {low} to {high}"
-    if low is not None:
-        return f" of at least {low}"
-    return " that is not empty" if part.get("minLength") else ""
+    known = (f" {word} {part[key]}" for key, word in _BOUND_WORDS.items() if key in part)
+    return "".join(known) or (" that is not empty" if part.get("minLength") else "")
