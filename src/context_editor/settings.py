@@ -177,7 +177,7 @@ def _sources(
 
 def _checked(key: str, value: Json, *, from_project: bool) -> Any:  # noqa: ANN401 (each check gives its field's type)
     if key not in CHECKS:
-        msg = f"{key} is not a setting: known are {', '.join(CHECKS)}"
+        msg = f"{checks.shown(key)} is not a setting: known are {', '.join(CHECKS)}"
         raise SettingsError(msg)
     if from_project and key in NOT_FROM_A_PROJECT:
         msg = f"{key} cannot be set by a project's file: set it in the host's plugin settings"

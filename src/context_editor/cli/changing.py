@@ -46,9 +46,19 @@ def restore(asked: argparse.Namespace) -> int:
 
 def apply(asked: argparse.Namespace) -> int:
     """Write an edited copy of a session; the session itself stays as it is."""
-    session = chosen(asked.session, asked.data)
+    return applied_copy(chosen(asked.session, asked.data), is_json=asked.json)
+
+
+def applied_copy(session: Chosen, before: str = "", *, is_json: bool = False) -> int:
+    """Write the edited copy of a session, and say how to go on with it.
+
+    Args:
+        session: The session; its queue is what the copy takes in.
+        before: What is said first.
+        is_json: Whether to print JSON.
+    """
     copy = write_edited_copy(session.engine())
-    if asked.json:
+    if is_json:
         say_json(
             {
                 "session": copy.id,
@@ -58,7 +68,7 @@ def apply(asked: argparse.Namespace) -> int:
             }
         )
         return 0
-    say(_applied_words(session, copy.id, copy.report))
+    say("\n".join(filter(None, (before, _applied_words(session, copy.id, copy.report)))))
     return 0
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from context_editor.engine.limits import limits_of
 from context_editor.engine.session import Engine
 from context_editor.errors import RefusedError
 from context_editor.hosts.claude_code.environment import data_folder, variables
@@ -13,7 +14,13 @@ from context_editor.hosts.claude_code.projects import (
     transcript_of,
     transcripts_in,
 )
-from context_editor.hosts.claude_code.wiring import Opened, SessionRef, fast_loads, open_engine
+from context_editor.hosts.claude_code.wiring import (
+    Opened,
+    SessionRef,
+    fast_loads,
+    loaded_settings,
+    open_engine,
+)
 
 OFFLINE: Final = "asked from outside the session"
 """Why edits made here are not applied at a turn's end, as the header and a queue answer say it."""
@@ -42,7 +49,8 @@ class Chosen:
         Raises:
             RefusedError: The session id cannot be a folder's name.
         """
-        return open_engine(self.ref, Opened(self.data, fast_loads(), apply_mode=OFFLINE))
+        limits = limits_of(loaded_settings())
+        return open_engine(self.ref, Opened(self.data, fast_loads(), limits, OFFLINE))
 
 
 def chosen(name: str | None, data: str | None) -> Chosen:

@@ -53,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"context-editor {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_reading(commands)
+    _add_retention(commands)
     _add_changing(commands)
     _add_showing(commands)
     return parser
@@ -92,6 +93,27 @@ def _add_reading(commands: Any) -> None:  # noqa: ANN401 (see `_add`)
     _add_json(parser)
     parser = _add(commands, "show", "reading:show", "Show one row whole.")
     parser.add_argument("row", metavar="ROW", help="its number or its ref, such as r7k2 or c7")
+    _add_session(parser, is_option=True)
+    _add_json(parser)
+
+
+def _add_retention(commands: Any) -> None:  # noqa: ANN401 (see `_add`)
+    parser = _add(commands, "held", "retention:held", "Say what a session still holds.")
+    _add_session(parser)
+    _add_json(parser)
+    parser = _add(commands, "dropped", "retention:dropped", "List what was archived.")
+    parser.add_argument("id", nargs="?", metavar="ID", help="print the originals of this record")
+    parser.add_argument("--grep", default="", metavar="TEXT", help="records that hold this text")
+    _add_session(parser, is_option=True)
+    _add_json(parser)
+    parser = _add(
+        commands, "policy", "retention:policy", "Show what the retention policy would do."
+    )
+    parser.add_argument(
+        "--target", type=float, metavar="R", help="down to this share of the window"
+    )
+    parser.add_argument("--apply", action="store_true", help="write the edited copy, to be resumed")
+    parser.add_argument("--window", type=int, metavar="TOKENS", help="the window, where unknown")
     _add_session(parser, is_option=True)
     _add_json(parser)
 

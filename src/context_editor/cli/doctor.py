@@ -15,11 +15,11 @@ from typing import Final, Literal, TypeAlias
 from filelock import FileLock, Timeout
 
 from context_editor.cli.output import say, say_json, table
-from context_editor.cli.project_file import FILE_NAME, mistakes_in
 from context_editor.errors import StateUnreadableError
 from context_editor.hosts.claude_code import presence
-from context_editor.hosts.claude_code.environment import data_folder, variables
+from context_editor.hosts.claude_code.environment import data_folder, project_root, variables
 from context_editor.hosts.claude_code.projects import plugin_data_folders
+from context_editor.settings import FILE_NAME, load
 from context_editor.setup.environment import ROOT, LockUnreadableError, run_environment
 from context_editor.store.files import make_folder, replace_file
 from context_editor.store.session import SESSION_ID, session_folder
@@ -200,15 +200,17 @@ def _live_hosts(data: Path) -> Iterator[int]:
 
 
 def _settings() -> Iterator[Finding]:
-    path = Path.cwd() / FILE_NAME
-    if not path.exists():
-        yield Finding("settings", "ok", f"no {FILE_NAME} here: the defaults hold")
-        return
-    mistakes = mistakes_in(path)
-    for mistake in mistakes:
-        yield Finding("settings", "problem", f"{path}: {mistake}")
-    if not mistakes:
-        yield Finding("settings", "ok", f"{path} is understood")
+    project = project_root()
+    loaded = load(variables(), project)
+    for mistake in loaded.mistakes:
+        yield Finding("settings", "problem", mistake.words)
+    if loaded.policy_fault:
+        yield Finding("settings", "note", "the retention policy does not start with these")
+    path = project / FILE_NAME if project else None
+    if not loaded.mistakes:
+        is_there = path is not None and path.is_file()
+        text = f"{path} is understood" if is_there else f"no {FILE_NAME} here"
+        yield Finding("settings", "ok", text)
 
 
 def _sessions() -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Checks of single settings: each gives the value as it is used, or names what is allowed."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from context_editor.core.rows import Json
 from context_editor.errors import SettingsError
@@ -10,9 +10,19 @@ Check: TypeAlias = Callable[[str, Json], object]
 """Takes a setting's name and its value; raises SettingsError where the value is not allowed."""
 
 
+SHOWN_CHARS: Final = 60
+"""How much of a wrong value is shown: enough to know it again."""
+
+
+def shown(value: object) -> str:
+    """A value or a key as it is shown: quoted, since a file from elsewhere may hold anything."""
+    words = repr(value)
+    return words if len(words) <= SHOWN_CHARS else f"{words[: SHOWN_CHARS - 1]}…"
+
+
 def wrong(key: str, value: Json, allowed: str) -> SettingsError:
     """The error that names a setting, what was given and what is allowed."""
-    msg = f"{key} is {value!r}: allowed is {allowed}"
+    msg = f"{key} is {shown(value)}: allowed is {allowed}"
     return SettingsError(msg)
 
 

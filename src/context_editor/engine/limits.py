@@ -51,11 +51,14 @@ def limits_of(loaded: Loaded, window: int = 0, auto_compact: int = 0) -> Limits:
         auto_compact: The size at which the host compacts by itself, in tokens; 0 when unknown.
     """
     settings, fault = loaded.settings, loaded.policy_fault
+    # Marks are shares of the window, the trigger is one of the size at which the host compacts.
+    scale = auto_compact / window if auto_compact and window else 1.0
+    trigger = settings.offload_trigger_token_ratio * scale
     return Limits(
         window,
         settings.keep_cache_positions,
         ReviewSettings(settings.big_row_tokens, settings.search_after_turns),
-        SuggestionSettings(settings.suggest_at, settings.offload_trigger_token_ratio),
+        SuggestionSettings(settings.suggest_at, trigger),
         settings.policy,
         auto_compact,
         is_policy_on=settings.auto_compaction == "policy" and not fault,

@@ -72,6 +72,7 @@ class Look:
     def view(self, state: SessionState) -> View:
         """The session as it is now; what `state` holds of marks and sizes is brought up to it."""
         self._adopt(state)
+        self._take_window(state)
         reading = self._read(state)
         sizes = sizes_of(state, reading, self._estimates_for(state, reading))
         state.calibration = sizes.calibration
@@ -83,6 +84,15 @@ class Look:
         known = rereads(reading.conversation, state.replacements, disk, state.rereads)
         state.rereads = list(dict.fromkeys((*state.rereads, *known)))
         return view
+
+    def _take_window(self, state: SessionState) -> None:
+        """Remember what the host told of its window, and go by it where no host is there to tell."""
+        limits = self.limits
+        if limits.window:
+            state.window, state.auto_compact = limits.window, limits.auto_compact
+        elif state.window:
+            known = (state.window, state.auto_compact)
+            self.limits = replace(limits, window=known[0], auto_compact=known[1])
 
     def _read(self, state: SessionState) -> Reading:
         return self.host.read(own_facts(state, self.host.own_tool))
@@ -117,7 +127,7 @@ class Look:
     @property
     def archive(self) -> Archive:
         """The session's archive."""
-        return Archive(self.folder.archive, self.folder.offloaded)
+        return Archive(self.folder.path, self.limits.policy.offload_archive_path)
 
     def around(self, view: View, running_response: str | None = None) -> Surroundings:
         """What a plan is made in."""

@@ -95,6 +95,11 @@ class Retention(Applies):
         (filed,) = file_originals(self.archive, ((edit, rows),), conversation, record, run_name)
         self.folder.set_compacted(archived_words(record, filed.original, before))
 
+    def take_over(self) -> None:
+        """Take over the state of the session that this one is a copy of, so that no purge takes what it names."""
+        with self.folder.changed() as state:
+            self._adopt(state)
+
     # --- when it is asked for --------------------------------------------------------------------------
 
     def queue_policy(
@@ -154,7 +159,7 @@ class Retention(Applies):
         Args:
             grep: Only records that hold this text; empty for all.
         """
-        records, unreadable = self.archive.all_records()
+        records, unreadable = self._records()
         found = [record for record in records if not grep or questions.holds(record, grep)]
         return questions.dropped(found), unreadable
 
@@ -174,6 +179,21 @@ class Retention(Applies):
         detail = questions.dropped_detail(self._record(name))
         return cut(detail, limit) if limit else detail
 
+    def _records(self) -> tuple[tuple[questions.Record, ...], int]:
+        """The records of this session and of those that it is a copy of, each once, oldest first."""
+        found: dict[tuple[object, object], questions.Record] = {}
+        unreadable = 0
+        folder, seen = self.folder, list[str]()
+        while folder.session_id not in seen:
+            seen.append(folder.session_id)
+            own, bad = replace(self.archive, session=folder.path).all_records()
+            unreadable += bad
+            older = {(r.get("session_id"), r.get("batch_id")): r for r in own}
+            found = {**older, **found}
+            origin = folder.read().forked_from
+            folder = self.folder.sibling(origin) if origin else folder
+        return tuple(found.values()), unreadable
+
     def _record(self, name: str) -> questions.Record:
         replacement = self.folder.read().replacements.get(name)
         if replacement is not None and replacement.record:
@@ -181,7 +201,7 @@ class Retention(Applies):
             record = self.archive.record(address)
             items = list(record["items"])
             return {**record, "items": items[int(item) :][:1]} if item else record
-        records, _ = self.archive.all_records()
+        records, _ = self._records()
         named: list[questions.Record] = [r for r in records if r.get("batch_id") == name]
         if named:
             return named[-1]

@@ -28,6 +28,12 @@ UTF8_MARK: Final = 0xC0
 UTF8_CONTINUATION: Final = 0x80
 """A byte that goes on a character in UTF-8: no part may begin with one."""
 
+RECORDS: Final = "offloaded/<ts>.jsonl"
+"""Where records go unless a setting says otherwise."""
+
+RUN: Final = "<ts>"
+"""What stands for the time of a run in the name of its file."""
+
 EXTENSIONS: Final = {
     "image/png": "png",
     "image/jpeg": "jpg",
@@ -43,12 +49,17 @@ class Archive:
     """The archive of one session.
 
     Attributes:
-        folder: `<session>/archive`.
-        records: `<session>/offloaded`.
+        session: The session's folder.
+        pattern: Where records go below it, with `<ts>` for the time of a run (`offload_archive_path`).
     """
 
-    folder: Path
-    records: Path
+    session: Path
+    pattern: str = RECORDS
+
+    @property
+    def folder(self) -> Path:
+        """Originals and media."""
+        return self.session / "archive"
 
     def original_path(self, text: str) -> Path:
         """Where an original with this text stands, or its first part; nothing is written."""
@@ -95,7 +106,7 @@ class Archive:
         Raises:
             ArchiveError: It could not be written and read back.
         """
-        path = self.records / f"{run}.jsonl"
+        path = self.session / self.pattern.replace(RUN, run)
         line = json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass")
         try:
             offset = append_line(path, line)
@@ -123,7 +134,9 @@ class Archive:
         """Every record of the session, oldest first, and how many lines could not be read (rule L11)."""
         found: list[dict[str, Any]] = []
         unreadable = 0
-        for path in sorted(self.records.glob("*.jsonl")):
+        globs = dict.fromkeys(one.replace(RUN, "*") for one in (RECORDS, self.pattern))
+        paths = {path for glob in globs for path in self.session.glob(glob)}
+        for path in sorted(paths, key=lambda path: path.name):
             for line in path.read_bytes().splitlines():
                 try:
                     record = json.loads(line.decode("utf-8", "surrogatepass"))

@@ -71,11 +71,6 @@ class SessionFolder:
         return self.path / "applies.jsonl"
 
     @property
-    def offloaded(self) -> Path:
-        """The records of what was archived, one file for each run."""
-        return self.path / "offloaded"
-
-    @property
     def tools_log(self) -> Path:
         """One line for each tool call that ended, written by the hook."""
         return self.path / "tools.jsonl"
@@ -100,6 +95,10 @@ class SessionFolder:
     def set_compacted(self, words: str) -> None:
         """Write down what is told after the host's own compaction."""
         replace_file(self.compacted, words.encode("utf-8", "replace"))
+
+    def sibling(self, session_id: str) -> "SessionFolder":
+        """The folder of another session beside this one."""
+        return SessionFolder(self.path.parent / session_id, self.lock_wait_s)
 
     def others(self) -> tuple["SessionFolder", ...]:
         """The folders of all other sessions that have a state, newest first."""

@@ -153,12 +153,14 @@ OWN_COMMAND: Final = "context-editor:"
 
 
 def compacting(given: Given) -> Answer:
-    """Stop a compaction of ours that the host is about to answer with a summary of its own.
+    """Stop a compaction of ours that the host is about to answer; archive what a compaction of its own drops.
 
     The mod answers our `/compact` before the host does. Where this hook hears of one, the mod did not
     (an organisation may keep it from hearing compactions): the conversation must stay as it is.
     """
     if not str(given.get("custom_instructions") or "").lstrip().startswith(OWN_COMMAND):
+        if not _is_archived(given):
+            _engine(given).archive_before()
         return {}
     from context_editor.hosts.claude_code.environment import data_folder, host_pid
     from context_editor.hosts.claude_code.presence import bar
@@ -170,23 +172,83 @@ def compacting(given: Given) -> Answer:
     }
 
 
+def _is_archived(given: Given) -> bool:
+    """Whether the mod had everything archived: what is told afterwards is newer than the transcript."""
+    try:
+        told = (_session_folder(given) / "compacted").stat().st_mtime_ns
+        return told >= Path(str(given["transcript_path"])).stat().st_mtime_ns
+    except OSError:
+        return False
+
+
 BARRED: Final = "this host keeps mods from answering a compaction"
 """Why edits wait for a resume where our mod is there but not asked."""
 
 
 def session_started(given: Given) -> Answer:
-    """Settle an apply that a crash left open, before the session goes on."""
-    if given.get("source") == "compact" or not (_session_folder(given) / "tell").exists():
+    """Settle an apply that a crash left open, and name what is wrong with the settings.
+
+    After a compaction of the host's own: where what it dropped is archived.
+    """
+    folder = _session_folder(given)
+    if given.get("source") == "compact":
+        return _archived_index(folder / "compacted")
+    notices = [_engine(given).confirm(is_final=True)] if (folder / "tell").exists() else []
+    told = "\n".join(filter(None, (*notices, _mistakes_to_tell(folder / "settings_told"))))
+    return {"systemMessage": told} if told else {}
+
+
+def _archived_index(path: Path) -> Answer:
+    """Attach the index of what is archived, once."""
+    try:
+        words = path.read_text(encoding="utf-8")
+        path.unlink()
+    except FileNotFoundError:
         return {}
-    notice = _engine(given).confirm(is_final=True)
-    return {"systemMessage": notice} if notice else {}
+    answer = {"hookEventName": "SessionStart", "additionalContext": words[:CONTEXT_CHARS]}
+    return {"hookSpecificOutput": answer}
+
+
+def _mistakes_to_tell(told: Path) -> str:
+    """What is wrong with the settings, once a session; empty where nothing is, or where it was told."""
+    from context_editor.hosts.claude_code.environment import project_root, variables
+    from context_editor.settings import load
+    from context_editor.store.files import replace_file
+
+    loaded = load(variables(), project_root())
+    words = "\n".join(f"context-editor: {mistake.words}" for mistake in loaded.mistakes)
+    if not words or (told.exists() and told.read_text(encoding="utf-8") == words):
+        return ""
+    replace_file(told, words.encode())
+    return words
 
 
 def session_ended(given: Given) -> Answer:
-    """Confirm an apply that no later event of the session did."""
+    """Confirm an apply that no later event of the session did; delete archives that the settings call old."""
     if (_session_folder(given) / "tell").exists():
         _engine(given).confirm()
+    _purge(given)
     return {}
+
+
+def _purge(given: Given) -> None:
+    """Delete old archives, where the person asked for it: a project's file can only keep them longer."""
+    from context_editor.hosts.claude_code.environment import data_folder, project_root, variables
+    from context_editor.settings import load
+
+    persons = load(variables()).settings.archive_days
+    if not persons:
+        return
+    from context_editor.hosts.claude_code.projects import transcript_of
+    from context_editor.hosts.claude_code.wiring import system_clock
+    from context_editor.store.purge import purge
+
+    engine = _engine(given)
+    engine.take_over()
+    project = project_root() or Path()
+    days = max(persons, load(variables(), project).settings.archive_days)
+    now_s = system_clock().now_s()
+    purge(data_folder(), days, now_s, lambda i: transcript_of(i, project, variables()).exists())
 
 
 def _engine(given: Given, *, is_mid_turn: bool = False) -> Any:
