@@ -65,16 +65,22 @@ const applied = async ($: EngineInterface, isNormal: boolean, answerText: string
 /** The commands that are answered to the person; the rest of ours are prompts for the model. */
 const FOR_THE_PERSON = /^context-editor:(?!(?:optimize|molt)$)/
 
+/** How long an apply waits for the command that ordered it to end: the host runs none from inside of another. */
+const APPLY_DELAY_MS = 50
+
+/** Runs one of our compactions, and takes in what the host wrote. */
+const compacted = async ($: EngineInterface, args: string): Promise<void> => {
+  await $.command.run({ command: 'compact', args })
+  await asked($, 'confirm', {})
+}
+
 /** The answer to a person's command; what it queued is applied at once. */
 const commanded = async ($: EngineInterface, e: CommandRunInput): Promise<CommandRunResult> => {
   const answer = await asked($, 'command', { name: e.command.slice(OWN_COMMAND.length), args: e.args })
   const args = answer['command']
 
   if (typeof args === 'string' && args !== '') {
-    void quietly(
-      $,
-      $.command.run({ command: 'compact', args }).then(() => asked($, 'confirm', {})),
-    )
+    $.clock.after(APPLY_DELAY_MS, () => void quietly($, compacted($, args)))
   }
 
   return { text: String(answer['text']), isTextDisplayOnly: true }

@@ -246,7 +246,7 @@ def typed_in_prompt(entry: Entry, source: Source, text: str) -> str | None:
 
 
 def _is_of_own_compact(entry: Entry, source: Source, around: Surroundings) -> bool:
-    if source is Source.COMPACT:
+    if source is Source.COMPACT or source is Source.COMMAND:
         return is_own_compact(entry, prompt_text(entry.content))
     if source is Source.CAVEAT or source is Source.OUTPUT:
         return entry.facts.get("promptId") in around.own_compacts

@@ -222,14 +222,26 @@ def bash_typed(text: str) -> str:
     return f"! {match[1].strip()}" if match else text
 
 
-def is_own_compact(entry: Entry, text: str) -> bool:
-    """Whether a `/compact` record is of a command that this product ran.
+def _is_answered_by_us(entry: Entry, text: str) -> bool:
+    """Whether a record is of a slash command of this product that began no turn.
 
-    Both must hold: the host records our plugin, and the arguments are ours. Either alone can be a
-    person's.
+    Observed on Claude Code 2.1.332: a command whose text went to the model has a `turnOrigin`.
     """
-    if not text.startswith(_COMMAND_STARTS) or _command_source(text) is not Source.COMPACT:
+    name = _COMMAND.search(text)
+    is_named = name is not None and name[1].lstrip("/").startswith(f"{PLUGIN_NAME}:")
+    return is_named and entry.facts.get("rowSource") == "local" and not entry.facts.get("turnOrigin")
+
+
+def is_own_compact(entry: Entry, text: str) -> bool:
+    """Whether a command's record is of a `/compact` that this product ran, or of a command that it answered.
+
+    Of a `/compact` both must hold: the host records our plugin, and the arguments are ours. Either
+    alone can be a person's.
+    """
+    if not text.startswith(_COMMAND_STARTS):
         return False
+    if _command_source(text) is not Source.COMPACT:
+        return _is_answered_by_us(entry, text)
     args = _COMMAND_ARGS.search(text)
     is_worded = args is not None and args[1].strip().startswith(OWN_COMMAND_PREFIX)
     origin = record_of(entry.facts.get("origin"))
