@@ -118,6 +118,22 @@ class Retention(Applies):
         state.policy = state.policy.after_pass(view.turn)
         return edits, outcome_words(outcome, view.names, approx=not view.sizes.is_known)
 
+    def compress(self, target: float | None = None) -> tuple[str, bool]:
+        """Queue a pass that a person ordered; its report, and whether anything is to be applied.
+
+        Raises:
+            RefusedError: The policy does not start, or a molt is queued that takes everything with it.
+        """
+        with self.folder.changed() as state:
+            self._settle(state)
+            if state.molt is not None:
+                msg = f"molt {state.molt.id} is queued: edits would go with it; let it happen, or cancel it first"
+                raise RefusedError(msg)
+            edits, words = self.queue_policy(self.view(state), target, tuple(state.queue))
+            state.queue += edits
+            state.is_ordered = state.is_ordered or bool(edits)
+            return words, bool(edits)
+
     def _asked(self, view: View, target: float | None, queue: Sequence[Edit]) -> Outcome:
         if self.limits.policy_fault:
             msg = f"the retention policy does not start: {self.limits.policy_fault}"

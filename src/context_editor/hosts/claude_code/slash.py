@@ -89,12 +89,44 @@ def _restore(asked: Asked) -> Reply:
 
 
 def _brought_back(asked: Asked, replacement_id: str) -> Reply:
-    lines = asked.engine.bring_back(replacement_id)
+    return _ordered(asked, asked.engine.bring_back(replacement_id))
+
+
+def _ordered(asked: Asked, lines: str) -> Reply:
+    """What was queued by a person's order is applied at once, where the mod can."""
     reason = asked.engine.apply_mode
     if reason:
         way = "`context-editor apply` makes the edited copy"
         return Reply(f"{lines}\nQueued, not applied ({reason}): {way}.")
     return Reply(f"{lines}\n{APPLYING}", applies=True)
+
+
+def _held(asked: Asked) -> Reply:
+    return Reply(asked.engine.held_words())
+
+
+def _dropped(asked: Asked) -> Reply:
+    """The archive's records, or the originals of one, up to a screen or two."""
+    return Reply(asked.engine.dropped_words(asked.words))
+
+
+def _compress(asked: Asked) -> Reply:
+    """Let the retention policy bring the context down now."""
+    words, is_queued = asked.engine.compress(_share(asked.words) if asked.words else None)
+    return _ordered(asked, words) if is_queued else Reply(words)
+
+
+def _share(words: str) -> float:
+    """A share of the window as a person types it: `0.3` or `30%`."""
+    is_percent = words.endswith("%")
+    try:
+        share = float(words.removesuffix("%")) / (100 if is_percent else 1)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        msg = f"{words!r} is no share of the window; allowed: a number above 0 and below 1, or such as 30%"
+        raise RefusedError(msg)
+    return share
 
 
 def _report(asked: Asked) -> Reply:
@@ -114,7 +146,10 @@ def _manual(asked: Asked) -> Reply:
 COMMANDS: Final[Mapping[str, Command]] = {
     "status": _status,
     "list": _list,
+    "held": _held,
+    "dropped": _dropped,
     "restore": _restore,
+    "compress": _compress,
     "undo": _undo,
     "report": _report,
     "doctor": _doctor,
@@ -127,6 +162,9 @@ PERSONS_PART: Final = """\
 They are answered here, at once; the agent is sent nothing.
 - /context-editor:status       what the agent's context holds, what is queued, what was saved
 - /context-editor:list [N|TEXT]  the newest rows, or those that hold a text
+- /context-editor:held         what of the conversation still stands whole, as a digest, or never goes
+- /context-editor:dropped [ID]  what was archived, or the originals of one record
+- /context-editor:compress [RATIO]  lets the retention policy bring the context down now, to 0.4 of the window
 - /context-editor:restore ID   brings one original back (ids such as c4 stand in :list)
 - /context-editor:undo         brings back all that the last apply replaced; again: takes it out again
 - /context-editor:report       writes what was edited to a page, and names it
