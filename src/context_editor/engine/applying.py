@@ -102,12 +102,14 @@ def _note_ready(
     state = view.state
     replacement_id = state.next_id("c")
     placed = placed_of(edit, rows, replacement_id, filed, first_original(rows, state.replacements))
+    undone = state.replacements[edit.target] if edit.op is Op.RESTORE else None
     is_slot = edit.op is Op.STATE or (edit.op is Op.REWRITE and _is_slot(rows[0], view))
     digest = view.rows((edit.digest_at,)) if edit.digest_at not in edit.anchors else ()
     readied.placed.append(
         replace(
             placed,
             restored=restored,
+            media=undone.media if undone else placed.media,
             text=edit.text if is_slot else placed.text,
             digest_ref=view.names.ref(digest[0]) if digest else "",
         )

@@ -333,9 +333,26 @@ def _restore_in_place(one: Placed, changes: Changes) -> None:
 
 def _rebuilt_rows(one: Placed) -> Iterator[Build]:
     """Pieces to bring back as rows: all blocks of an answer in one row, then its results one by one."""
-    for response, group in groupby(one.restored, key=lambda piece: piece.response):
+    for response, group in groupby(_as_they_came(one.restored), key=lambda piece: piece.response):
         rows = [_rebuilt(piece, one) for piece in group if piece.form is not PieceForm.THINKING]
         yield from [joined(rows)] if response is not None and rows else rows
+
+
+def _as_they_came(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces of rows in the order of the conversation: an answer's blocks, then its results."""
+    callers = {piece.call.id: piece.response for piece in pieces if piece.call}
+    firsts: dict[str | None, int] = {}
+    for at, piece in enumerate(pieces):
+        firsts.setdefault(piece.response or callers.get(piece.call_id or ""), at)
+
+    def place(at: int) -> tuple[int, bool, float, int]:
+        piece = pieces[at]
+        answer = piece.response or callers.get(piece.call_id or "")
+        is_result = piece.response is None and answer is not None
+        came_s = piece.position_s if is_result else 0.0
+        return (firsts[answer] if answer else at, is_result, came_s, at)
+
+    return [pieces[at] for at in sorted(range(len(pieces)), key=place)]
 
 
 def _rebuilt(piece: Piece, one: Placed, anchor: str = "") -> Build:
