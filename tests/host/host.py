@@ -187,7 +187,7 @@ class Host:
         args: Sequence[str] = (),
         end_when: Condition | None = None,
         kill_when: Condition | None = None,
-        timeout_s: float = 60.0,
+        timeout_s: float = 40.0,
     ) -> Run:
         """Run the host headless until it ends.
 
@@ -363,7 +363,7 @@ class _Until:
         """Whether the host was killed just now, as the test asked; fails when its time is up."""
         assert time.monotonic() < self.deadline, (
             "the host ran longer than it was given; it was last sent "
-            f"{str(live.model.bodies[-1:])[-2_000:]}"
+            f"{str([body['messages'] for body in live.model.bodies[-1:]])[-2_000:]}"
         )
         if self.kill_when is None or not self.kill_when(live):
             return False
