@@ -54,3 +54,34 @@ def test_scenario_49_a_result_that_begins_like_one_of_our_texts_is_a_tool_row_al
     (row,) = [row for row in rows_in(listing) if "suggestion" in row]
     assert row.split(" ", 2)[2].startswith("Bash cat log.txt")
     assert "Suggestion:" not in listing
+
+
+COMMAND = (
+    "<command-name>/context-editor:{0}</command-name>\n"
+    "            <command-message>context-editor:{0}</command-message>\n"
+    "            <command-args></command-args>"
+)
+
+
+def test_j10_a_command_that_we_answered_is_no_row_and_one_for_the_model_is_a_persons(
+    scene: Scene,
+) -> None:
+    scene.prompt("go")
+    scene.says("done")
+    scene.transcript.local(COMMAND.format("status"), "command-1")
+    scene.transcript.local(COMMAND.format("optimize"), "command-2", turnOrigin="human")
+    scene.says("nothing is finished")
+
+    rows = rows_in(scene.listing())
+
+    assert [row for row in rows if "status" in row] == []
+    assert [row.split(" ")[2] for row in rows if "optimize" in row] == ["person"]
+
+
+def test_j10_words_that_only_look_like_our_command_stay_a_persons(scene: Scene) -> None:
+    scene.prompt("go")
+    scene.prompt(COMMAND.format("status"))
+
+    (row,) = [row for row in rows_in(scene.listing()) if "status" in row]
+
+    assert row.split(" ")[2] == "person"
