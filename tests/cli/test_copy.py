@@ -202,7 +202,6 @@ def test_c27_what_a_person_said_in_the_middle_of_a_turn_is_still_said(case: Case
     assert "And hurry." in case.root.joinpath(f"{NEW}.jsonl").read_text(encoding="utf-8")
 
 
-@pytest.mark.xfail(reason="the engine asks for a line that no host hands over", strict=False)
 def test_what_a_hook_said_in_front_of_the_first_prompt_stays_in_front(tmp_path: Path) -> None:
     made = Transcript()
     made.attachment("hook_additional_context", "Be kind.", content=["Be kind."])

@@ -178,6 +178,9 @@ class Applies(Look):
                 rows.append(emission)
                 continue
             at = places.get(emission.handle)
+            is_in_front = conversation.pieces[emission.position].rides
+            if at is None and is_in_front:
+                continue  # it rides in front of the first prompt: the host keeps it with that row
             if at is None:
                 msg = f"the host did not hand over row {emission.handle}, which must stay"
                 raise TranscriptError(msg)
