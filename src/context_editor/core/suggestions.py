@@ -65,10 +65,12 @@ class Proposal:
     Attributes:
         what: What to do, in words.
         gain: What it saves and costs.
+        is_policy: Whether the retention policy is to do it.
     """
 
     what: str
     gain: Gain
+    is_policy: bool = False
 
     @property
     def is_worthwhile(self) -> bool:
@@ -187,11 +189,16 @@ def _told(
 
 
 def suggestion_words(proposal: Proposal, *, with_policy: bool = False) -> str:
-    """The one text of a suggestion."""
+    """The one text of a suggestion.
+
+    Args:
+        proposal: What is proposed.
+        with_policy: Whether the retention policy is named as well, where it is not the proposal itself.
+    """
     gain = proposal.gain
     policy = (
         ' Or let the retention policy do it: context_edit {"edits": [{"op": "policy"}]}.'
-        if with_policy
+        if with_policy and not proposal.is_policy
         else ""
     )
     return (
@@ -260,7 +267,7 @@ def policy_proposal(saved_tokens: int, rewritten_tokens: int, target: float) -> 
         f'[{{"op": "policy"}}]}} digests the oldest tool results '
         f"down to {round(100 * target)} % of the window."
     )
-    return Proposal(what, Gain(saved_tokens, rewritten_tokens))
+    return Proposal(what, Gain(saved_tokens, rewritten_tokens), is_policy=True)
 
 
 def _promised(tokens: int) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 
-from context_editor.core.apply.plan import Surroundings
+from context_editor.core.apply.plan import Surroundings, first_change
 from context_editor.core.candidates.find import Review, ReviewMemory, candidates
 from context_editor.core.candidates.model import Candidate
 from context_editor.core.edits.admit import Ground
@@ -14,7 +14,7 @@ from context_editor.core.measure import Estimates
 from context_editor.core.policy.candidates import PolicyGround
 from context_editor.core.policy.gate import Fill, Situation
 from context_editor.core.policy.gate import Moment as Moment_
-from context_editor.core.policy.run import Request, tool_calls
+from context_editor.core.policy.run import Request, run, tool_calls
 from context_editor.core.rows import Row
 from context_editor.core.sizes.estimate import CountTokens, Ruler
 from context_editor.core.sizes.families import Family, family_of
@@ -25,9 +25,11 @@ from context_editor.core.stages.moment import Moment
 from context_editor.core.stages.turns import pinned_by_product
 from context_editor.core.state import HANDOFF_LABEL, SessionState
 from context_editor.core.suggestions import (
+    POLICY_MARK,
     FinishedBlock,
     Proposal,
     block_proposal,
+    policy_proposal,
     review_proposal,
     standing_suggestion,
 )
@@ -180,12 +182,28 @@ class Look:
         return effect.words(approx=not view.sizes.is_known)
 
     def proposal(self, view: View, found: Sequence[Candidate]) -> Proposal | None:
-        """The one batch that a suggestion would propose: the latest finished block, else candidates."""
+        """The one batch that a suggestion would propose: the policy, the latest finished block, or candidates."""
+        if view.state.suggestions.due == POLICY_MARK:
+            of_policy = self._policy_proposal(view, found)
+            if of_policy is not None and of_policy.is_worthwhile:
+                return of_policy
         block = self._finished(view)
         of_block = block_proposal(block, view.names, view.sizes) if block else None
         if of_block is not None and of_block.is_worthwhile:
             return of_block
         return review_proposal(found, view.names, view.sizes)
+
+    def _policy_proposal(self, view: View, found: Sequence[Candidate]) -> Proposal | None:
+        """What the retention policy would do now (rule L20); None where it would do nothing."""
+        if self.limits.policy_fault:
+            return None
+        outcome = run(self.policy_request(view, "check", found=found))
+        rows = view.rows([anchor for edit in outcome.edits for anchor in edit.anchors])
+        if not rows:
+            return None
+        behind = view.sizes.behind(first_change(rows, self.around(view)), view.reading.conversation)
+        saved = outcome.saved_tokens
+        return policy_proposal(saved, max(0, behind - saved), outcome.target)
 
     def _finished(self, view: View) -> FinishedBlock | None:
         work = view.state.work
@@ -206,10 +224,16 @@ class Look:
         return view.sizes.total_tokens / window if window else 0.0
 
     def policy_request(
-        self, view: View, moment: Moment_, target: float | None = None, running: str | None = None
+        self,
+        view: View,
+        moment: Moment_,
+        target: float | None = None,
+        running: str | None = None,
+        found: Sequence[Candidate] | None = None,
     ) -> Request:
         """What a pass of the retention policy is asked with."""
-        over = PolicyGround(self.ground(view), self.candidates(view), self.kept(view))
+        review = self.candidates(view) if found is None else found
+        over = PolicyGround(self.ground(view), review, self.kept(view))
         situation = Situation(moment, view.turn, tool_calls(over))
         fill = self._fill(view.sizes.total_tokens, moment)
         memory = view.state.policy

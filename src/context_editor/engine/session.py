@@ -15,6 +15,7 @@ from context_editor.core.stages.marks import TagOp
 from context_editor.core.stages.turns import on_prompt, on_turn_end
 from context_editor.core.state import TurnChoices
 from context_editor.core.suggestions import (
+    POLICY_MARK,
     answered,
     next_mark,
     observed,
@@ -286,6 +287,7 @@ class Engine(Molting, Retention):
         state.suggestions, words = suggested_at_prompt(
             state.suggestions, proposal, view.turn + 1, tokens
         )
+        self._offered(view, words, view.turn + 1)
         return (words,) if words else ()
 
     def suggest_at_tool(self) -> str:
@@ -298,13 +300,21 @@ class Engine(Molting, Retention):
                 return ""
             proposal = self.proposal(view, self.candidates(view))
             state.suggestions, words = suggested_at_tool(state.suggestions, proposal, view.turn)
+            self._offered(view, words, view.turn)
             if words:
                 state.service.append(text_print(words))
             return words
 
+    @staticmethod
+    def _offered(view: View, words: str, turn: int) -> None:
+        """Remember that a pass of the policy was suggested; one that is passed over is counted (rule L18)."""
+        if words and view.state.suggestions.due == POLICY_MARK:
+            view.state.policy = view.state.policy.after_offer(turn)
+
     def _observe(self, view: View) -> None:
         state = view.state
         state.suggestions = observed(state.suggestions, self.ratio(view), self.limits.suggestions)
+        state.policy = state.policy.after_turn(view.turn)
         marks, window = self.limits.suggestions, self.limits.window
         mark = next_mark(state.suggestions, marks) or 0.0
         rearm = rearm_mark(state.suggestions, marks) or 0.0

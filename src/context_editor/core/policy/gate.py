@@ -29,19 +29,30 @@ class PolicyMemory:
         last_turn: The turn of the last pass; -1 before the first.
         passes: Passes so far.
         skipped: How often the agent passed a suggested pass over; it costs nothing (rule L18).
+        offered_turn: The turn in which a pass was suggested last and nothing came of it yet; -1 for none.
     """
 
     last_turn: int = -1
     passes: int = 0
     skipped: int = 0
+    offered_turn: int = -1
+
+    def after_offer(self, turn: int) -> "PolicyMemory":
+        """What is remembered once a pass was suggested."""
+        return replace(self, offered_turn=turn)
+
+    def after_turn(self, turn: int) -> "PolicyMemory":
+        """What is remembered in this turn: a pass suggested in an earlier one was passed over."""
+        is_passed_over = 0 <= self.offered_turn < turn
+        return self.after_skip() if is_passed_over else self
 
     def after_pass(self, turn: int) -> "PolicyMemory":
         """What is remembered once a pass ran."""
-        return replace(self, last_turn=turn, passes=self.passes + 1)
+        return replace(self, last_turn=turn, passes=self.passes + 1, offered_turn=-1)
 
     def after_skip(self) -> "PolicyMemory":
         """What is remembered once a suggested pass was passed over."""
-        return replace(self, skipped=self.skipped + 1)
+        return replace(self, skipped=self.skipped + 1, offered_turn=-1)
 
 
 @dataclass(frozen=True)
