@@ -35,7 +35,7 @@ from context_editor.engine.view import View
 
 __all__ = ["Engine", "Limits", "TurnEnd"]
 
-DEFAULT_RESUME: Final = "Go on with the work where you stopped; the edits you queued are applied."
+DEFAULT_RESUME: Final = "Go on with the work where you stopped."
 """The continuation prompt where the caller gave no text."""
 
 
