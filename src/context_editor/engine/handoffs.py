@@ -1,7 +1,7 @@
 """A handoff made ready: what must go along is put in, and what it says is held against the session."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -92,7 +92,7 @@ def open_items(pieces: Sequence[Piece]) -> Iterator[OpenItem]:
     tasks: dict[str, OpenItem] = {}
     subjects: dict[str, str] = {}
     for piece in pieces:
-        given = piece.call.input if piece.call else {}
+        given: Mapping[str, Json] = piece.call.input if piece.call else {}
         match piece.call.name if piece.call else "":
             case "TodoWrite":
                 todos = list(_todos(given.get("todos")))

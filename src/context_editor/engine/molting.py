@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from context_editor.core.apply.molting import molt_plan, shed_positions, work_behind
+from context_editor.core.apply.emissions import Build
+from context_editor.core.apply.molting import molt_plan, shed_positions, shed_rows, work_behind
 from context_editor.core.edits.model import Edit, Op
 from context_editor.core.edits.requests import EditCall
 from context_editor.core.molt import (
@@ -71,6 +72,8 @@ class Molting(Applies):
         approx = not view.sizes.is_known
         yield result_words(queued, approx=approx, rows=found.suffix, calls=further)
         yield from (f"Warning: {one}" for one in (*found.warnings, *filter(None, (warning,))))
+        if not shed_rows(view.reading.conversation, found.kept):
+            yield "Warning: every row stays, so nothing is shed: give a smaller keep_last"
         edits = len(view.state.queue)
         if edits:
             yield (
@@ -142,11 +145,8 @@ class Molting(Applies):
         rows = [row for row in conversation.rows if gone.issuperset(row.positions)]
         thinking = sum(sizes.piece(p) for p in conversation.pieces if p.form is PieceForm.THINKING)
         plan = molt_plan(self.around(view), kept, handoff_row(queued))
-        new = sum(
-            sizes.text("\n\n".join(part.text for part in emission.carried))
-            for emission in plan.emissions
-            if not hasattr(emission, "handle")
-        )
+        built = [emission for emission in plan.emissions if isinstance(emission, Build)]
+        new = sum(sizes.text(row.text) for row in built if row.carried)
         before = sizes.total_tokens
         shed = sum(map(sizes.row, rows)) + thinking
         return before, max(new, before - shed + new)
@@ -178,9 +178,7 @@ class Molting(Applies):
 
     def _archive_shed(self, view: View, kept: Sequence[Row]) -> None:
         """One record of every row that goes (rule L11)."""
-        staying = {row.anchor for row in kept}
-        listed = view.reading.conversation.listed
-        rows = tuple(row for row in listed if row.anchor not in staying and not row.is_pending)
+        rows = shed_rows(view.reading.conversation, kept)
         if not rows:
             return
         edit = Edit(TRIGGER, Op.COLLAPSE, tuple(row.anchor for row in rows), reason=TRIGGER)

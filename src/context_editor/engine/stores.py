@@ -53,7 +53,7 @@ class Stores:
         except FileNotFoundError:
             return f"{name}: {relative} does not exist"
         except (OSError, UnicodeDecodeError) as error:
-            msg = f"{relative} cannot be read ({error}): mend it, then call again. Nothing was applied; the queue stays."
+            msg = f"{relative} cannot be read ({error}): mend it, then call again. Nothing was applied."
             raise RefusedError(msg) from error
         said = text.strip()
         if not said:

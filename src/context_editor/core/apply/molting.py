@@ -91,6 +91,13 @@ def kept_rows(
     )
 
 
+def shed_rows(conversation: Conversation, kept: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows that go, with their results; a call that has none is in the snapshot alone."""
+    staying = {row.anchor for row in kept}
+    listed = conversation.listed
+    return tuple(row for row in listed if row.anchor not in staying and not row.is_pending)
+
+
 def work_behind(conversation: Conversation, newest: str) -> tuple[Row, ...]:
     """The rows behind the newest one that the call saw, where more than the turn's last words came.
 
