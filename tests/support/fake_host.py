@@ -6,10 +6,9 @@ new id, and a built row has no thinking and no media: as observed on the real ho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from context_editor.core.apply.emissions import Build
 from context_editor.core.assemble import OwnFacts, assemble
@@ -17,6 +16,10 @@ from context_editor.core.rows import Call, Media, Piece, PieceForm
 from context_editor.engine.ports import ApplyAnswer, Clock, HostRow, Reading, Settled
 from context_editor.engine.session import Engine, Limits
 from context_editor.store.session import SessionFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 OWN_TOOL = "mcp__plugin_context-editor_editor__context_edit"
 IMAGE = Media("image", "image/png", "aGVsbG8gd29ybGQ=", width=800, height=600)
