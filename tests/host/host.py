@@ -112,6 +112,7 @@ class Run:
 
     Attributes:
         exchanges: The main conversation's requests with the usage answered.
+        side_bodies: Requests apart from it, such as titles and the host's own summaries.
         events: The stream-json output, a line each.
         session_id: The session's id as the host told it.
         transcript: The session's transcript file; it may be missing when the host never wrote one.
@@ -121,6 +122,7 @@ class Run:
     """
 
     exchanges: list[Exchange]
+    side_bodies: list[Body]
     events: list[dict[str, Any]]
     session_id: str
     transcript: Path
@@ -229,6 +231,7 @@ class Host:
         session_id = next(said, resume or "")
         return Run(
             exchanges=model.exchanges,
+            side_bodies=model.side_bodies,
             events=live.events,
             session_id=session_id,
             transcript=self.transcript_of(session_id),
