@@ -17,8 +17,8 @@ BATCH_ROWS: Final = 3
 REASON: Final = "token_budget_exceeded"
 """The reason of the policy's archive records (rule L11)."""
 
-BatchKind: TypeAlias = Literal["pointer", "digest", "drop"]
-"""What stands afterwards: a ready-made text a row, one digest for all, or a bare pointer a row."""
+BatchKind: TypeAlias = Literal["pointer", "digest", "drop", "fold"]
+"""What stands afterwards: a ready-made text a row, one digest for all, a bare pointer a row, or one row for all."""
 
 Item = TypeVar("Item")
 
@@ -30,7 +30,7 @@ class PlannedBatch:
     Attributes:
         kind: What stands afterwards.
         rows: Its rows, oldest first.
-        edits: One summarize a row, in the same order; their ids are empty until they are queued.
+        edits: One summarize a row, in the same order, or one collapse; ids are empty until they are queued.
         digest: What the archive record says that stands in their place; None for bare pointers.
         original_tokens: The size of the results before.
         digest_tokens: The size of the digest or of the ready-made texts; 0 for bare pointers.

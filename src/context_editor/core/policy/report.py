@@ -66,5 +66,7 @@ def _why(kind: BatchKind) -> str:
             return "oldest first, digested"
         case "drop":
             return "oldest first, archived without a digest"
+        case "fold":
+            return "old digests folded into one row"
         case _:
             assert_never(kind)

@@ -16,6 +16,7 @@ from context_editor.core.policy.batches import (
 from context_editor.core.policy.candidates import PolicyGround, PolicyRow, Step, policy_rows
 from context_editor.core.policy.citations import HEAD, Cited, all_sources, index_text
 from context_editor.core.policy.digesting import ForeignDigest, digest_of
+from context_editor.core.policy.folding import folds
 from context_editor.core.policy.gate import Fill, PolicyMemory, Situation, not_now
 from context_editor.core.policy.preserved import is_result, newest_results
 from context_editor.core.policy.settings import LEAST_KEPT_RESULTS, PolicySettings
@@ -127,7 +128,8 @@ def run(request: Request) -> Outcome:
     """What a pass does now. It decides only; nothing is archived or changed by it.
 
     At the host's moment, where what may go does not suffice, the number of newest results that stay
-    whole is lowered step by step, never below `LEAST_KEPT_RESULTS`.
+    whole is lowered step by step, never below `LEAST_KEPT_RESULTS`; where even that leaves the
+    context above the trigger, old digests are folded.
     """
     settings = request.settings
     kept = settings.kept_results
@@ -141,6 +143,8 @@ def run(request: Request) -> Outcome:
         if outcome.is_reached:
             break
         outcome = walker.walked(fewer)
+    if request.is_host_moment and not _rated(outcome, settings).is_below_trigger:
+        outcome = walker.folded(outcome)
     return _rated(outcome, settings)
 
 
@@ -199,6 +203,20 @@ class _Walker:
             tuple(left),
             self._index(indexed, planned),
         )
+
+    def folded(self, outcome: Outcome) -> Outcome:
+        """The same with old digests folded, as many as it takes."""
+        request = self._request
+        limit = request.target_ratio * request.fill.max_tokens
+        tokens = outcome.after.tokens
+        made: list[PlannedBatch] = []
+        for batch in folds(request.ground, request.running_response):
+            if tokens <= limit:
+                break
+            tokens -= batch.saved_tokens
+            made.append(batch)
+        after = Fill(tokens, request.fill.max_tokens)
+        return replace(outcome, after=after, batches=(*outcome.batches, *made))
 
     def _batch(self, members: Sequence[PolicyRow]) -> PlannedBatch | LeftBatch:
         key = tuple(member.row.anchor for member in members)
