@@ -29,7 +29,7 @@ from tests.host.wire import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from tests.host.host import Host, Live, Run
+    from tests.host.host import Condition, Host, Live, Run
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 """The checkout: the plugin under test."""
@@ -313,6 +313,16 @@ def has_boundary(live: Live) -> bool:
     """Whether a compaction has just reached a transcript."""
     files = (live.project.parent / "home" / ".claude" / "projects").glob("*/*.jsonl")
     return any(b'"compact_boundary"' in path.read_bytes() for path in files)
+
+
+def after_applies(count: int) -> Condition:
+    """Once so many compactions have reached a transcript."""
+
+    def come(live: Live) -> bool:
+        files = (live.project.parent / "home" / ".claude" / "projects").glob("*/*.jsonl")
+        return sum(path.read_bytes().count(b'"compact_boundary"') for path in files) >= count
+
+    return come
 
 
 def is_our_continuation(words: str) -> Chosen:

@@ -6,9 +6,10 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.host.host import Live, Typed, after_requests
+from tests.host.host import Typed, after_requests
 from tests.host.plugin import (
     Edited,
+    after_applies,
     editing,
     listing,
     log_of,
@@ -57,16 +58,6 @@ SCRIPT = (
     ),
     say("queued"),
 )
-
-
-def applies(count: int) -> Callable[[Live], bool]:
-    """Once so many compactions have reached the transcript."""
-
-    def come(live: Live) -> bool:
-        files = (live.project.parent / "home/.claude/projects").glob("*/*.jsonl")
-        return sum(path.read_bytes().count(b'"compact_boundary"') for path in files) >= count
-
-    return come
 
 
 @pytest.fixture(scope="module")
@@ -153,10 +144,10 @@ def test_undo_brings_every_original_back_at_once_and_undo_again_takes_them_out(
     host.run("warm up", [say("warm")])
     typed = [
         Typed("go"),
-        Typed("/context-editor:undo", applies(1)),
-        Typed("what do you see?", applies(2)),
+        Typed("/context-editor:undo", after_applies(1)),
+        Typed("what do you see?", after_applies(2)),
         Typed("/context-editor:undo", after_requests(7)),
-        Typed("and now?", applies(3)),
+        Typed("and now?", after_applies(3)),
     ]
     run = host.run(typed, [*SCRIPT, say("all of it"), say("the short texts")])
 
