@@ -1,5 +1,6 @@
 """The bridge that the mod calls: one event with one JSON object in, one JSON object out."""
 
+import json
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from context_editor.engine.ports import ApplyAnswer, HostRow
 from context_editor.engine.session import Engine
 from context_editor.hosts.claude_code import presence, slash
 from context_editor.hosts.claude_code.environment import data_folder, host_pid
+from context_editor.hosts.claude_code.transcript import well_formed
 from context_editor.hosts.claude_code.waiting import person_waits
 from context_editor.hosts.claude_code.wiring import (
     Opened,
@@ -53,10 +55,29 @@ def main(event: str, outside: slash.Outside) -> int:
         allowed = ", ".join(events)
         sys.stderr.write(f"unknown bridge event {event!r}: allowed are {allowed}\n")
         return 2
-    given: Mapping[str, Any] = orjson.loads(sys.stdin.buffer.read())
-    answer = handler(_engine(given), given)
-    sys.stdout.buffer.write(orjson.dumps(answer))
+    given = _given(sys.stdin.buffer.read())
+    sys.stdout.buffer.write(_written(handler(_engine(given), given)))
     return 0
+
+
+def _given(raw: bytes) -> Mapping[str, Any]:
+    """The object that the mod sent.
+
+    Its glimpses of rows are cut at UTF-16 units: a character beyond the first 65,536 may come as its half.
+    """
+    try:
+        given: Mapping[str, Any] = orjson.loads(raw)
+    except ValueError:
+        given = orjson.loads(well_formed(raw))
+    return given
+
+
+def _written(answer: Answer) -> bytes:
+    """The answer as the mod reads it; half a character, which a text of the model may hold, goes escaped."""
+    try:
+        return orjson.dumps(answer)
+    except TypeError:
+        return json.dumps(answer).encode()
 
 
 def _engine(given: Mapping[str, Any]) -> Engine:
@@ -98,7 +119,7 @@ def _turn_end(engine: Engine, given: Mapping[str, Any]) -> Answer:
         is_normal=bool(given.get("isNormal")), answer=answer, person_waits=is_waiting
     )
     command = APPLY_COMMAND.format(count=end.edits) if end.edits else ""
-    return {"command": command, "resume": end.resume, "notice": end.notice}
+    return {"command": command, "resume": end.resume, "notice": end.notice, "anew": end.is_anew}
 
 
 def _compact(engine: Engine, given: Mapping[str, Any]) -> Answer:

@@ -1,7 +1,7 @@
 """Claude Code's transcript file, read as the pieces of a conversation."""
 
 from context_editor.hosts.claude_code.transcript.entries import Entry
-from context_editor.hosts.claude_code.transcript.lines import Loads
+from context_editor.hosts.claude_code.transcript.lines import Loads, well_formed
 from context_editor.hosts.claude_code.transcript.live import LiveTranscript
 from context_editor.hosts.claude_code.transcript.reader import TranscriptReader
 from context_editor.hosts.claude_code.transcript.source import source_label
@@ -14,4 +14,5 @@ __all__ = [
     "TranscriptReader",
     "UsageSample",
     "source_label",
+    "well_formed",
 ]

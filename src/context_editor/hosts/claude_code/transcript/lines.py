@@ -118,9 +118,13 @@ def _decoded(text: bytes, loads: Loads) -> object:
         return _decoded_repaired(text, loads)
 
 
+def well_formed(text: bytes) -> bytes:
+    """JSON text in which U+FFFD stands for lone surrogate escapes and bytes that are not UTF-8."""
+    return _LONE_SURROGATE.sub(_REPLACEMENT, text.decode("utf-8", "replace").encode())
+
+
 def _decoded_repaired(text: bytes, loads: Loads) -> object:
-    whole = text.decode("utf-8", "replace").encode()
-    repaired = _LONE_SURROGATE.sub(_REPLACEMENT, whole)
+    repaired = well_formed(text)
     if repaired == text:
         return None
     try:

@@ -1,0 +1,88 @@
+"""The bridge: bytes of the mod in, bytes for the mod out."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.support.transcripts import SESSION, Transcript, call, text
+
+from context_editor.hosts.claude_code import bridge
+from context_editor.server.calls import Desk
+from context_editor.server.sessions import Sessions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GLIMPSE_CHARS = 64
+"""Characters of a row that the mod sends along, counted as UTF-16 units."""
+
+
+def utf16_head(words: str) -> str:
+    """The first units of a text, as `slice` of the mod's language cuts them."""
+    units = words.encode("utf-16-le", "surrogatepass")[: 2 * GLIMPSE_CHARS]
+    return units.decode("utf-16-le", "surrogatepass")
+
+
+def host_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as the mod glimpses it."""
+    content = row["message"]["content"]
+    blocks = content if isinstance(content, list) else [text(content)]
+    words = "".join(block["text"] for block in blocks if block["type"] == "text")
+    return {
+        "handle": row["uuid"],
+        "role": row["message"]["role"],
+        "length": len(words),
+        "head": utf16_head(words),
+        "calls": [block["id"] for block in blocks if block["type"] == "tool_use"],
+        "results": [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"],
+    }
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, event: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What the bridge answers."""
+    out = io.BytesIO()
+    stdin = SimpleNamespace(buffer=io.BytesIO(json.dumps(given).encode()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=out))
+    assert bridge.main(event, lambda _: "") == 0
+    answer: dict[str, Any] = json.loads(out.getvalue())
+    return answer
+
+
+@pytest.mark.parametrize("summary", ["A listing of 400 files.", "A listing \ud83d of 400 files."])
+def test_rows_cut_within_a_character_and_half_characters_are_applied_like_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, summary: str
+) -> None:
+    transcript = Transcript()
+    transcript.prompt(f"{'x' * (GLIMPSE_CHARS - 1)}\U0001f600 please look")
+    transcript.answer(text(f"half \ud83d of one {'y' * 80}"), call("Bash", "toolu_1", command="ls"))
+    transcript.result("toolu_1", "src/file.py\n" * 400)
+    transcript.answer(text("Done."))
+    lines = [json.dumps(row) for row in transcript.rows]
+    path = tmp_path / f"{SESSION}.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+    monkeypatch.setenv("CLAUDE_PLUGIN_DATA", str(tmp_path / "data"))
+    host = {"session_id": SESSION, "transcript_path": str(path), "cwd": str(tmp_path)}
+    edit = {"op": "summarize", "tool_use_id": "toolu_1", "text": summary}
+    queued = Desk(Sessions(tmp_path / "data")).answer(
+        "context_edit", {"edits": [edit], "_host": host}
+    )
+    assert not queued.is_refusal, queued.text
+
+    rows = [host_row(row) for row in transcript.rows if isinstance(row, dict)]
+    session = {"id": SESSION, "transcript": str(path), "cwd": str(tmp_path)}
+    answer = asked(
+        monkeypatch,
+        "compact",
+        {"session": session, "instructions": "context-editor: apply 1 edit(s)", "rows": rows},
+    )
+
+    assert answer.get("skip") is None, answer
+    assert answer["edits"] == 1
+    built = [row for row in answer["rows"] if isinstance(row, dict)]
+    assert built[0]["results"][0]["text"].endswith(summary)
