@@ -367,6 +367,8 @@ def test_a_turn_that_ends_in_an_interrupt_leaves_the_molt_queued(molts: Molts) -
     molts.gets("context_molt", **molts.molt())
 
     assert molts.engine.turn_ended(is_normal=False).edits == 0
+    assert molts.engine.turn_ended(is_normal=True).edits == 0
+    molts.gets("context_edit", apply="turn_end")
     end = molts.engine.turn_ended(is_normal=True)
     assert end.edits == 1
     assert end.resume.startswith("The molt is done.")

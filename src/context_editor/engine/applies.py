@@ -252,6 +252,9 @@ class Applies(Look):
             One line for the person; empty when there was nothing to settle.
         """
         with self.folder.changed() as state:
+            if is_final:
+                # The turn that asked for an apply did not come to its end: the queue waits (rule C7).
+                state.choices = replace(state.choices, has_turn_end_apply=False)
             return self._settle(state, is_final=is_final)
 
     def _settle(self, state: SessionState, *, is_final: bool = False) -> str:

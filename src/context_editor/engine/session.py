@@ -212,19 +212,20 @@ class Engine(Molting, Retention):
         """Whether the queue is applied now, and how the conversation goes on (rules C7, C8, C10)."""
         with self.folder.changed() as state:
             self._settle(state)
-            if not (state.queue or state.molt) or not is_normal:
+            choices = state.choices
+            # One try: an apply that fails is told, and waits for the next call that asks for it; so
+            # does one whose turn was broken off.
+            state.choices = replace(choices, has_turn_end_apply=False)
+            is_due = is_normal and choices.has_turn_end_apply
+            if not (state.queue or state.molt) or not is_due:
                 return TurnEnd()
             view = self.view(state)
-            choices = state.choices
-            if not choices.has_turn_end_apply or choices.turn != view.turn:
-                return TurnEnd()
-            # One try: an apply that fails is told, and waits for the next call that asks for it.
-            state.choices = replace(choices, has_turn_end_apply=False)
             held = self._held_words(view) if choices.keep_cache else ""
             if held:
                 state.report = f"{held}; resend without keep_cache to apply them"
                 return TurnEnd(notice=held)
-            is_waiting = person_waits or ends_with_marker(answer)
+            is_late = choices.turn < view.turn  # a person's next prompt was begun meanwhile
+            is_waiting = person_waits or is_late or ends_with_marker(answer)
             default = RESUME if state.molt else DEFAULT_RESUME
             state.continuation = "" if is_waiting else _resume_words(choices, default)
             return TurnEnd(1 if state.molt else len(state.queue), state.continuation)

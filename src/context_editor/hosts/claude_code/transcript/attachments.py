@@ -22,14 +22,17 @@ SILENT_TYPES: Final = frozenset(
     {
         "async_hook_response",
         "command_permissions",
+        "deferred_tools_record",
         "hook_cancelled",
         "hook_error_during_execution",
         "hook_non_blocking_error",
         "hook_permission_decision",
         "hook_system_message",
+        "prompt_render_point",
         "prompt_snapshot",
         "session_context",
         "structured_output",
+        "tool_offer_record",
     }
 )
 """Attachments that the host keeps for itself: nothing of them is sent."""
