@@ -224,3 +224,30 @@ def test_c21_nothing_to_apply_is_no_apply(applied: Applied) -> None:
     applied.gets("context_edit", apply="turn_end")
 
     assert applied.engine.turn_ended(is_normal=True).edits == 0
+
+
+@pytest.mark.parametrize(
+    "kind", ["prompt_snapshot", "prompt_render_point", "deferred_tools_record", "tool_offer_record"]
+)
+def test_what_the_host_keeps_for_itself_behind_a_row_does_not_stand_in_an_edits_way(
+    scene: Scene, kind: str
+) -> None:
+    """Seen where the server connects after the first request: the host notes its tools there."""
+    scene.prompt("go")
+    made = scene.uses("Bash", BULK, command="make")
+    scene.transcript.attachment(kind, entries=[{"name": "t", "description": "words"}])
+
+    assert scene.gets("context_edit", edits=[summarize(made)]).startswith("q1 summarize")
+
+
+def test_c27_words_that_cannot_be_sent_again_are_named_where_an_edit_would_take_them(
+    scene: Scene,
+) -> None:
+    scene.prompt("go")
+    made = scene.uses("Bash", BULK, command="make")
+    scene.transcript.attachment("edited_text_file", filename="a.py", snippet="words")
+
+    reason = scene.refused("context_edit", edits=[summarize(made)])
+
+    assert "(edited_text_file) that cannot be sent again" in reason
+    assert "leave this row out" in reason
