@@ -2,6 +2,7 @@
 import type { CommandRunInput, CommandRunResult, EngineInterface, Register } from 'claude-code'
 
 import { asked, hasQueue, takeOptions } from './bridge.js'
+import { idles, takeIdle, woken } from './idle.js'
 import { conversationOf, glimpses } from './rows.js'
 
 /** How our own compactions begin: the engine's apply and repair commands (spec J10). */
@@ -30,6 +31,7 @@ const greeted = async ($: EngineInterface): Promise<void> => {
   const answer = await asked($, 'hello', { usage, rows: glimpses(messages) })
   const notice = answer['notice']
 
+  takeIdle(answer['idle'])
   if (typeof notice === 'string' && notice !== '') {
     tell($, notice)
   }
@@ -37,6 +39,13 @@ const greeted = async ($: EngineInterface): Promise<void> => {
 
   if (typeof repair === 'string' && repair !== '') {
     void quietly($, $.command.run({ command: 'compact', args: repair }))
+  }
+}
+
+/** Submits the continuation, where there is one. */
+const resumed = async ($: EngineInterface, resume: unknown): Promise<void> => {
+  if (typeof resume === 'string' && resume !== '') {
+    await $.prompt.submit({ text: resume })
   }
 }
 
@@ -53,13 +62,14 @@ const applied = async ($: EngineInterface, isNormal: boolean, answerText: string
   if (typeof args !== 'string' || args === '') {
     return
   }
+  const compaction = $.command.run({ command: 'compact', args })
+
+  // Begun anew, the host says its tables again, with a prompt that comes behind the compaction.
+  void quietly($, turn['anew'] === true ? compaction.then(() => resumed($, resume)) : resumed($, resume))
   void quietly(
     $,
-    $.command.run({ command: 'compact', args }).then(() => asked($, 'confirm', {})),
+    compaction.then(() => asked($, 'confirm', {})),
   )
-  if (typeof resume === 'string' && resume !== '') {
-    void quietly($, $.prompt.submit({ text: resume }))
-  }
 }
 
 /** The commands that are answered to the person; the rest of ours are prompts for the model. */
@@ -102,10 +112,27 @@ export const register: Register = (on, options) => {
     return started
   })
 
+  on('prompt.submit', ($, e, next) => {
+    woken(!(e.origin.kind === 'plugin' && e.origin.name === $.plugin.name))
+
+    return next(e)
+  }).catch((_, e, next) => next(e))
+
+  on('turn.start', (_, e, next) => {
+    if (e.agentId === undefined) {
+      woken(false)
+    }
+
+    return next(e)
+  }).catch((_, e, next) => next(e))
+
   on('turn.complete', async ($, e, next) => {
     const completed = await next(e)
     const isMainLoop = e.agentId === undefined
 
+    if (isMainLoop) {
+      idles($)
+    }
     if (isMainLoop && (await hasQueue($))) {
       await quietly($, applied($, e.reason === 'answer', e.answer))
     }

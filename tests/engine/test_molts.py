@@ -52,8 +52,9 @@ def worked(turn_count: int = 3) -> FakeHost:
         host.prompt(f"prompt {turn}")
         if not turn:
             host.attach("environment", "you run on linux")
-            host.attach("deferred_tools_delta", "tools: a, b")
+            host.attach("nested_memory", "Contents of /p/sub/CLAUDE.md:\n\nbe brief")
         host.attach("skill_listing", f"skills of {turn}")
+        host.attach("invoked_skills", f"skill in use {turn}")
         reads = [("Read", f"f{turn}-{n}.py", f"{turn}.{n} " + "word " * 400) for n in range(2)]
         host.answer(f"I read {turn}", reads, thinking=True)
         host.answer(f"done {turn}")
@@ -72,7 +73,7 @@ def texts(host: FakeHost) -> list[str]:
     return [piece.text for piece in host.pieces if piece.text]
 
 
-def test_k_m16_what_stands_after_a_molt_is_the_handoff_with_the_hosts_own_tables(
+def test_k_m16_what_stands_after_a_molt_is_the_handoff_with_what_the_host_does_not_say_again(
     tmp_path: Path,
 ) -> None:
     host = worked()
@@ -82,11 +83,12 @@ def test_k_m16_what_stands_after_a_molt_is_the_handoff_with_the_hosts_own_tables
 
     (only,) = host.pieces
     assert HANDOFF in only.text
-    for part in ("you run on linux", "tools: a, b", "skills of 0", "skills of 1", "skills of 2"):
-        assert only.text.count(part) == 1
-    assert "word word" not in only.text
+    assert only.text.endswith("Contents of /p/sub/CLAUDE.md:\n\nbe brief\n\nskill in use 2")
+    assert "skill in use 1" not in only.text
+    for said_again in ("you run on linux", "skills of 2", "word word"):
+        assert said_again not in only.text
     rows = engine.view(engine.folder.read()).reading.conversation.listed
-    assert [row.kind for row in rows] == [RowKind.SERVICE] + [RowKind.HOST] * 5
+    assert [row.kind for row in rows] == [RowKind.SERVICE, RowKind.HOST, RowKind.HOST]
 
 
 def test_c12_the_handoff_is_pinned_and_no_edit_takes_it(tmp_path: Path) -> None:
@@ -181,7 +183,7 @@ def test_a_second_molt_goes_on_from_the_first_and_its_handoff_takes_the_place_of
     apply(engine, host)
     assert "Do not push to main." in host.pieces[0].text
     host.prompt("go on")
-    host.attach("skill_listing", "skills of later")
+    host.attach("invoked_skills", "skill in use later")
     host.answer("read more", [("Read", "b.py", "words of b")])
     answer = engine.molt(MoltRequest("second handoff", ENTRY, 1))
     assert "was the journal of an earlier molt" in answer
@@ -192,8 +194,9 @@ def test_a_second_molt_goes_on_from_the_first_and_its_handoff_takes_the_place_of
     front = host.pieces[0].text
     assert "second handoff" in front
     assert HANDOFF not in front
-    for part in ("Do not push to main.", "you run on linux", "skills of 0", "skills of later"):
-        assert front.count(part) == 1
+    assert front.count("Do not push to main.") == 1
+    assert front.count("/p/sub/CLAUDE.md") == 1
+    assert front.endswith("be brief\n\nskill in use later")
     assert texts(host)[1:] == ["words of b"]
     state = engine.folder.read()
     assert [molt.id for molt in state.molts] == ["m1", "m2"]
@@ -372,7 +375,7 @@ def assert_molted(engine: Engine, host: FakeHost, number: int, keep_last: int, p
     kept = engine.folder.read().molt
     assert kept is not None
     staying = [text for row in view.rows(kept.kept) for p in row.pieces if (text := p.text)]
-    tables = {p.text for p in host.pieces if p.label == "skill_listing"}
+    memory = [p.text for p in host.pieces if p.label == "nested_memory"]
     host.own_call()
     host.answer("status")
 
@@ -382,7 +385,7 @@ def assert_molted(engine: Engine, host: FakeHost, number: int, keep_last: int, p
     assert f"handoff {number - 1}" not in host.pieces[0].text
     after = "\n".join(texts(host))
     assert all(text in after for text in staying)
-    assert all(table in after for table in tables)
+    assert all(text in after for text in memory)
     assert all(p.form is not PieceForm.THINKING for p in host.pieces)
     line = engine.folder.applies.read_text(encoding="utf-8").splitlines()[-1]
     assert '"mismatch": ""' in line

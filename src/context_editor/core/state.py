@@ -8,7 +8,6 @@ from typing import Final
 
 from context_editor.core.edits.model import Edit, Replacement
 from context_editor.core.molt import Molt, QueuedMolt
-from context_editor.core.molt import Molt, QueuedMolt
 from context_editor.core.policy.gate import PolicyMemory
 from context_editor.core.sizes.calibration import Calibration
 from context_editor.core.stages.state import WorkState
@@ -164,9 +163,6 @@ class SessionState:
         queued_index: The citation index that goes with a queued pass: the anchor that it stands behind, and its
             text; empty when there is none.
         policy: What is remembered of passes of the retention policy.
-        molt: A molt that waits for the end of a turn; None for none.
-        rebuilt_turn: The turn of the last call that applied without new edits; -1 before the first.
-        molts: Every molt so far, and every conversation that somebody else shed, oldest first.
         window: The model's context window as the host told it last, in tokens; 0 when it never did.
         auto_compact: The size at which the host compacts by itself, as it told it last; 0 when it never did.
         molt: A molt that waits for the end of a turn; None for none.
@@ -198,9 +194,6 @@ class SessionState:
     suggestions: SuggestionState = field(default_factory=SuggestionState)
     queued_index: tuple[str, ...] = ()
     policy: PolicyMemory = field(default_factory=PolicyMemory)
-    molt: QueuedMolt | None = None
-    rebuilt_turn: int = -1
-    molts: list[Molt] = field(default_factory=list)
     window: int = 0
     auto_compact: int = 0
     molt: QueuedMolt | None = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from context_editor.core.candidates.find import ReviewSettings
 from context_editor.core.policy.settings import PolicySettings
 from context_editor.core.suggestions import SuggestionSettings
-from context_editor.settings import Loaded
+from context_editor.settings import IdleReminder, Loaded
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class Limits:
         is_policy_on: Whether the policy answers the host's own compaction.
         policy_fault: Why the policy does not start at all; empty where it does.
         store_dir: Where the pad and the journal stand, relative to the project.
+        idle_reminder: What the idle reminder does: `off`, `notice` or `prompt`.
+        idle_reminder_seconds: How long nobody may prompt before it is due.
         root: The project root, absolute; empty where the host does not say it.
     """
 
@@ -34,6 +36,8 @@ class Limits:
     is_policy_on: bool = True
     policy_fault: str = ""
     store_dir: str = "."
+    idle_reminder: IdleReminder = "notice"
+    idle_reminder_seconds: int = 1_800
     root: str = ""
 
     @property
@@ -64,4 +68,6 @@ def limits_of(loaded: Loaded, window: int = 0, auto_compact: int = 0) -> Limits:
         is_policy_on=settings.auto_compaction == "policy" and not fault,
         policy_fault=fault,
         store_dir=settings.store_dir,
+        idle_reminder=settings.idle_reminder,
+        idle_reminder_seconds=settings.idle_reminder_seconds,
     )

@@ -51,11 +51,13 @@ class TurnEnd:
         edits: How many edits to apply now; 0 to apply nothing.
         resume: The continuation prompt; empty to wait for the person.
         notice: One line for the person; empty when there is nothing to say.
+        is_anew: Whether the conversation is begun anew, so that the continuation is to follow what the host then says.
     """
 
     edits: int = 0
     resume: str = ""
     notice: str = ""
+    is_anew: bool = False
 
 
 @dataclass
@@ -228,7 +230,8 @@ class Engine(Molting, Retention):
             is_waiting = person_waits or is_late or ends_with_marker(answer)
             default = RESUME if state.molt else DEFAULT_RESUME
             state.continuation = "" if is_waiting else _resume_words(choices, default)
-            return TurnEnd(1 if state.molt else len(state.queue), state.continuation)
+            count = 1 if state.molt else len(state.queue)
+            return TurnEnd(count, state.continuation, is_anew=state.molt is not None)
 
     def _held_words(self, view: View) -> str:
         """Why `keep_cache` holds the queue back; empty when it does not."""

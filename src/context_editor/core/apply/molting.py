@@ -9,47 +9,26 @@ from context_editor.core.apply.walk import emitted, stored_rows
 from context_editor.core.rows import Conversation, Piece, PieceForm, Row
 from context_editor.core.state import HANDOFF_LABEL, INDEX_LABEL, STANDING_LABELS, CarriedPart
 
-EVERY_ONE: Final = frozenset(
-    {
-        "agent_listing_delta",
-        "deferred_tools_delta",
-        "mcp_dropped_tools_delta",
-        "mcp_instructions_delta",
-        "skill_listing",
-    }
-)
-"""Host texts of which each says what changed since the one before: all stay, in order.
-
-The host sends none of these tables again after a compaction of a plugin, only the date and the
-attribution. Observed on Claude Code 2.1.332, 2026-11-30 (docs/host-notes.md, 3 and 8).
-"""
-
-NEWEST_ONE: Final = frozenset(
+STANDING: Final = frozenset(
     {
         INDEX_LABEL,
-        "critical_system_reminder",
-        "environment",
         "host_context",
         "invoked_skills",
-        "model",
         "nested_memory",
         "output_style",
-        "session_context",
         "team_context",
     }
 )
-"""Host texts that say how things are, and instructions in force: the newest of each subject stays."""
+"""Texts that stay in force and that the host does not send again: the newest of each subject stays.
 
-MODES: Final = {
-    "plan_mode": "plan_mode",
-    "plan_mode_reentry": "plan_mode",
-    "plan_mode_exit": "plan_mode",
-    "auto_mode": "auto_mode",
-    "auto_mode_exit": "auto_mode",
-}
-"""Host texts that begin or end a way of working: the newest of each tells which one is in force."""
+Its tables (environment, model, tools, agents, skills, MCP instructions), the project's instructions and the
+date it does send again, as soon as they stand nowhere in the conversation: with the next prompt, or, where
+a continuation is queued behind the compaction in a headless run, with that turn's first tool result. Carried
+as text they would stand twice. Observed on Claude Code 2.1.332, 2026-11-30 (docs/host-notes.md, 10).
+"""
 
-REMINDER: Final = "<system-reminder>\n{}\n</system-reminder>"
+TAG: Final = "<system-reminder>"
+REMINDER: Final = f"{TAG}\n{{}}\n</system-reminder>"
 """How the host marks words of its own in a user message."""
 
 
@@ -157,21 +136,19 @@ def _standing_parts(pieces: Sequence[Piece], gone: Collection[int]) -> Iterator[
     for at, piece in enumerate(pieces):
         if at not in gone or piece.is_ours or not piece.text.strip():
             continue
-        if piece.label in EVERY_ONE or newest.get(_subject(piece)) == at:
+        if newest.get(_subject(piece)) == at:
             yield CarriedPart(piece.label, _marked(piece))
 
 
 def _subject(piece: Piece) -> str:
     """What a text of the host is about, where only the newest about it counts; empty for every other piece."""
     if piece.label == "nested_memory":
-        return f"nested_memory {piece.text.strip().removeprefix('<system-reminder>').split(':', 1)[0].strip()}"
-    if piece.label in MODES:
-        return MODES[piece.label]
-    return piece.label if piece.label in NEWEST_ONE else ""
+        return f"nested_memory {piece.text.removeprefix(TAG).strip().split(':', 1)[0]}"
+    return piece.label if piece.label in STANDING else ""
 
 
 def _marked(piece: Piece) -> str:
     """The words as the host marks them where it puts them into a user message."""
     text = piece.text.strip()
-    is_marked = piece.role != "system" or text.startswith("<system-reminder>")
+    is_marked = piece.role != "system" or text.startswith(TAG)
     return text if is_marked else REMINDER.format(text)

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
+from context_editor.core import idle
 from context_editor.core.apply.emissions import Build
 from context_editor.engine.ports import ApplyAnswer, HostRow
 from context_editor.engine.session import Engine
@@ -98,12 +99,13 @@ def _hello(engine: Engine, given: Mapping[str, Any]) -> Answer:
     if not (engine.folder.path / "next_mark").exists() and facts["window"]:
         first = min(engine.limits.suggestions.marks, default=0)
         engine.folder.set_next_mark(round(first * facts["window"]))
+    reminder = {"mode": engine.limits.idle_reminder, "seconds": engine.limits.idle_reminder_seconds}
     if not engine.folder.state_path.exists():
-        return {}
+        return {"idle": reminder}
     notice = engine.confirm(is_final=True)
     held = [_host_row(row) for row in given.get("rows", ())]
     command = REPAIR_COMMAND if held and engine.needs_repair(held) else _ordered(engine)
-    return {"notice": notice, "repair": command}
+    return {"notice": notice, "repair": command, "idle": reminder}
 
 
 def _ordered(engine: Engine) -> str:
@@ -151,6 +153,13 @@ def _command(outside: slash.Outside, engine: Engine, given: Mapping[str, Any]) -
     reply = slash.answer(str(given["name"]), slash.Asked(engine, words, transcript, outside))
     count = len(engine.folder.read().queue) if reply.applies else 0
     return {"text": reply.text, "command": APPLY_COMMAND.format(count=count) if count else ""}
+
+
+def _idle(engine: Engine, given: Mapping[str, Any]) -> Answer:
+    """The words of an idle reminder that is due; nothing of the session is looked at (rule K-I2)."""
+    del given
+    seconds = engine.limits.idle_reminder_seconds
+    return {"reminder": idle.reminder(seconds), "notice": idle.notice(seconds)}
 
 
 def _confirm(engine: Engine, given: Mapping[str, Any]) -> Answer:
@@ -201,5 +210,6 @@ EVENTS: Final[Mapping[str, Event]] = {
     "precompute": _precompute,
     "archive": _archive,
     "confirm": _confirm,
+    "idle": _idle,
 }
 """What the mod may ask, by the event's name."""
