@@ -37,6 +37,9 @@ The host writes the new rows once its own hooks have returned; that took under a
 APPLIES_KEPT: Final = 5
 """Lists of emitted rows that are kept, so that a number of an older listing can be answered with today's."""
 
+GONE: Final = "context-editor: {ids} left the queue: their rows stand no more; nothing was applied"
+"""What is told where nothing that is queued can ever be applied: the rows were rewound or summarised away."""
+
 NOT_TAKEN: Final = "context-editor: nothing was applied: the host did not take the edited conversation; the queue stays"
 
 
@@ -85,6 +88,10 @@ class Applies(Look):
         if not state.queue:
             return ApplyAnswer(skip="context-editor: nothing is queued")
         view = self.view(state)
+        if not any(not edit.anchors or view.rows(edit.anchors) for edit in state.queue):
+            ids = ", ".join(edit.id for edit in state.queue)
+            state.queue, state.report = [], GONE.format(ids=ids)
+            return ApplyAnswer(skip=state.report)
         slot = slot_place(state.work, state.queue, self.ground(view))
         index = self._queued_index(state)
         around = replace(self.around(view), rebuild=rebuild, slot=slot, index=index)
@@ -262,14 +269,13 @@ class Applies(Look):
         if intent is None:
             return ""
         settled = self.host.settle(intent.offset)
-        if not settled.is_found:
-            if not is_final and self.clock.now_s() - intent.started_s < INTENT_GRACE_S:
-                return ""
+        if not settled.is_found and not is_final and self._may_still_come(intent):
+            return ""
+        found = self._matched(state, intent) if settled.is_found else None
+        if found is None or not found.is_ours:
             state.intent = None
             state.report = NOT_TAKEN
             return state.report
-        conversation = self._read(state).conversation
-        found = settling.matched(_planted_in(self.folder.path / intent.planted), conversation)
         settling.take_in(state, intent, found)
         self._carry_work(state, intent, found)
         words = self._numbered_report(state, intent)
@@ -277,6 +283,19 @@ class Applies(Look):
         settling.log_apply(self.folder, state, intent, settled, found.reason, self.clock.stamp())
         settling.prune_applies(self.folder.path / "applies", state.epoch - APPLIES_KEPT)
         return words
+
+    def _may_still_come(self, intent: Intent) -> bool:
+        """Whether the host may still be writing; a clock that was put back by more than that tells nothing."""
+        return abs(self.clock.now_s() - intent.started_s) < INTENT_GRACE_S
+
+    def _matched(self, state: SessionState, intent: Intent) -> settling.Matched:
+        """The emitted rows in the conversation that now stands; by their calls alone where their list is lost."""
+        conversation = self._read(state).conversation
+        try:
+            planted = _planted_in(self.folder.path / intent.planted)
+        except TranscriptError as error:
+            return settling.matched_by_calls(intent.replacements, conversation, str(error))
+        return settling.matched(planted, conversation)
 
     def _carry_work(self, state: SessionState, intent: Intent, found: settling.Matched) -> None:
         """Bring marks, stages and notes over to the rows that now stand (rule B10)."""

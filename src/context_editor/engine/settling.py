@@ -1,12 +1,13 @@
 """Taking in a confirmed apply: epoch, anchors, refs, replacements, and the log of applies."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from context_editor.core.edits.model import Op, Replacement
+from context_editor.core.edits.model import COLLAPSE_ID_PREFIX, Op, Replacement
 from context_editor.core.names import refs_of
 from context_editor.core.prints import stored_prints
 from context_editor.core.rows import Conversation, Row
@@ -22,6 +23,7 @@ class Matched:
 
     Attributes:
         reason: Why it is not what was planned; empty when it is.
+        is_ours: Whether what was handed over is there at all: another compaction may stand in its place.
         renamed: New anchors of rows, by the anchor that each had before.
         standing: Anchors of the rows that each replacement put there.
         service: Anchors of rows that are the product's own words.
@@ -30,6 +32,7 @@ class Matched:
     """
 
     reason: str = ""
+    is_ours: bool = True
     renamed: dict[str, str] = field(default_factory=dict)
     standing: dict[str, tuple[str, ...]] = field(default_factory=dict)
     service: tuple[str, ...] = ()
@@ -51,15 +54,26 @@ def stored_groups(conversation: Conversation) -> tuple[tuple[str, ...], ...]:
 
 
 def matched(planted: Sequence[Planted], conversation: Conversation) -> Matched:
-    """Pair the emitted rows with the first rows of the conversation, in order."""
+    """Pair the emitted rows with the rows of the conversation, in order.
+
+    Where they are not what was handed over, only rows with the same print are paired: no name may lead to
+    another row than the one that it was given to.
+    """
     groups = stored_groups(conversation)
-    found = Matched(_mismatch(planted, conversation, groups))
+    by_handle = stored_prints(conversation)
+    prints = [by_handle[group[0]] for group in groups]
+    reason = _mismatch(planted, prints)
+    pairs = list(zip(range(len(planted)), groups, strict=False))
+    if reason:
+        pairs = [(at, groups[to]) for at, to in _alike([one.print for one in planted], prints)]
+    found = Matched(reason, not reason or _is_ours(planted, {at for at, _ in pairs}))
     fresh = refs_of(conversation.rows, {})
     beginnings: dict[str, list[Row]] = {}
     for row in conversation.rows:
         beginnings.setdefault(row.pieces[0].handle, []).append(row)
     service: list[str] = []
-    for one, group in zip(planted, groups, strict=False):
+    for at, group in pairs:
+        one = planted[at]
         rows = [row for handle in group for row in beginnings.get(handle, ())]
         found.renamed.update(
             {f"u:{old}": f"u:{new}" for old, new in zip(one.handles, group, strict=False)}
@@ -82,16 +96,40 @@ def matched(planted: Sequence[Planted], conversation: Conversation) -> Matched:
     return replace(found, service=tuple(service))
 
 
-def _mismatch(
-    planted: Sequence[Planted], conversation: Conversation, groups: Sequence[tuple[str, ...]]
-) -> str:
-    if len(groups) < len(planted):
-        return f"{len(planted)} rows were handed over, {len(groups)} stand"
-    prints = stored_prints(conversation)
-    for number, (one, group) in enumerate(zip(planted, groups, strict=False), start=1):
-        if prints.get(group[0]) != one.print:
+def matched_by_calls(
+    made: Sequence[Replacement], conversation: Conversation, reason: str
+) -> Matched:
+    """What the ids of calls alone tell, where the list of emitted rows is lost."""
+    standing: dict[str, tuple[str, ...]] = {}
+    for one in made:
+        is_collapse = one.op is Op.COLLAPSE
+        anchors = (f"t:{COLLAPSE_ID_PREFIX}{one.id}",) if is_collapse else one.anchors
+        calls = tuple(a for a in anchors if a.startswith("t:") and a in conversation.by_anchor)
+        standing.update({one.id: calls} if calls else {})
+    return Matched(reason, standing=standing)
+
+
+def _mismatch(planted: Sequence[Planted], prints: Sequence[str]) -> str:
+    if len(prints) < len(planted):
+        return f"{len(planted)} rows were handed over, {len(prints)} stand"
+    for number, (one, stored) in enumerate(zip(planted, prints, strict=False), start=1):
+        if stored != one.print:
             return f"row {number} of {len(planted)} is not what was handed over"
     return ""
+
+
+def _alike(planted: Sequence[str], stored: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The places of rows with the same print, in order on both sides."""
+    for block in SequenceMatcher(None, planted, stored, autojunk=False).get_matching_blocks():
+        for n in range(block.size):
+            yield block.a + n, block.b + n
+
+
+def _is_ours(planted: Sequence[Planted], found: Collection[int]) -> bool:
+    """Whether a row that only this apply can have made is among those that were found."""
+    made = [at for at, one in enumerate(planted) if one.replacement or one.service or one.carried]
+    built = [at for at, one in enumerate(planted) if not one.kept]
+    return any(at in found for at in made or built or range(len(planted)))
 
 
 def take_in(state: SessionState, intent: Intent, found: Matched) -> None:
@@ -165,7 +203,7 @@ def log_apply(
     mismatch: str,
     stamp: str,
 ) -> None:
-    """Append one line about this apply to `applies.jsonl`."""
+    """Append one line about this apply to `applies.jsonl`, once: it is taken in anew after a crash."""
     line: dict[str, Any] = {
         "ts": stamp,
         "epoch": state.epoch,
@@ -182,9 +220,28 @@ def log_apply(
         "how": settled.how,
         "mismatch": mismatch,
     }
+    if _same_apply(_last_line(folder.applies), line):
+        return
     append_line(
         folder.applies, json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass")
     )
+
+
+def _last_line(path: Path) -> dict[str, Any]:
+    """The last line of the log; empty where there is none, or none that can be read."""
+    try:
+        last: Any = json.loads(path.read_bytes().splitlines()[-1])
+    except (OSError, ValueError, IndexError):
+        return {}
+    return last if isinstance(last, dict) else {}
+
+
+def _same_apply(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two lines are about the same apply: the second look finds its rows patched already."""
+    looks = {"ts", "how", "resumable"}
+    return {k: v for k, v in one.items() if k not in looks} == {
+        k: v for k, v in other.items() if k not in looks
+    }
 
 
 def _logged(replacement: Replacement) -> dict[str, Any]:

@@ -1,0 +1,139 @@
+"""What becomes of an apply that was handed to the host, whatever happened in between."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.support.fake_host import FakeHost, engine_of, fixed_clock
+
+from context_editor.core.edits.requests import EditCall, EditRequest
+from context_editor.core.names import Target
+from context_editor.core.rows import Piece, PieceForm
+from context_editor.engine.listing import ListRequest
+from context_editor.engine.ports import Clock
+from context_editor.errors import RefusedError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from context_editor.engine.session import Engine
+
+LONG = "word " * 400
+SUMMARY = "goal: look; fact: found src/a.py:12"
+NOT_TAKEN = "the host did not take the edited conversation"
+
+
+def session(folder: Path) -> tuple[FakeHost, Engine]:
+    """#1 prompt, #2 text, #3 and #4 reads of one answer, #5 text, #6 prompt, #7 text, #8 read, #9 text."""
+    host = FakeHost()
+    host.prompt("hello")
+    host.answer(f"A {LONG}", [("Read", "a.py", f"AA {LONG}"), ("Read", "b.py", f"BB {LONG}")])
+    host.answer(f"B {LONG}")
+    host.prompt("again")
+    host.answer(f"C {LONG}", [("Read", "c.py", f"CC {LONG}")])
+    host.answer("done")
+    return host, engine_of(host, folder)
+
+
+def edit(engine: Engine, op: str, index: int, to: int | None = None) -> str:
+    epoch = engine.folder.read().epoch
+    return engine.edit(
+        EditCall((EditRequest(op, Target(index=index, to=to), SUMMARY),), epoch=epoch)
+    )
+
+
+def compacted_by_the_host(host: FakeHost, kept: int = 0) -> None:
+    """The host's own compaction: a summary, and the last stored rows written again."""
+    rows = host.stored()[len(host.stored()) - kept :]
+    summary = Piece(
+        "s1", PieceForm.PROMPT, "user", "What was done so far.", label="compact-summary"
+    )
+    host.carry_out_rows([[summary], *rows])
+
+
+@pytest.mark.parametrize("kept", [0, 5, 6])
+def test_a_compaction_of_the_host_is_never_taken_for_an_apply_that_it_came_before(
+    tmp_path: Path, kept: int
+) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "summarize", 3)
+    edit(engine, "rewrite", 5)
+    assert not engine.plan_apply(host.host_rows()).skip
+
+    compacted_by_the_host(host, kept)
+
+    assert NOT_TAKEN in engine.confirm()
+    state = engine.folder.read()
+    assert (state.epoch, state.intent, state.replacements) == (0, None, {})
+    assert [queued.id for queued in state.queue] == ["q1", "q2"]
+    rows = engine.view(state).reading.conversation.listed
+    assert not [row for row in rows if row.replacement]
+
+
+def test_a_queue_whose_rows_all_went_is_given_up_and_told(tmp_path: Path) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "collapse", 3, 5)
+    compacted_by_the_host(host)
+    host.prompt("go on")
+
+    skipped = engine.plan_apply(host.host_rows()).skip
+
+    assert "q1 left the queue" in skipped
+    assert engine.folder.read().queue == []
+    assert skipped in engine.prompt_lines("next")
+
+
+def test_one_row_too_many_leads_no_name_to_another_row(tmp_path: Path) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "summarize", 3)
+    edit(engine, "rewrite", 5)
+    host.carry_out(engine.plan_apply(host.host_rows()))
+    host.pieces.insert(0, Piece("x1", PieceForm.PROMPT, "user", "what nobody planned"))
+
+    assert "applied 2 edit(s)" in engine.confirm()
+
+    rows = engine.view(engine.folder.read()).reading.conversation.listed
+    assert {row.replacement: row.text.split(":")[0][:30] for row in rows if row.replacement} == {
+        "c1": "Later, your context_edit summa",
+        "c2": "Later, your context_edit rewri",
+    }
+
+
+def test_an_apply_is_taken_in_where_the_list_of_its_rows_is_lost(tmp_path: Path) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "collapse", 3, 5)
+    host.carry_out(engine.plan_apply(host.host_rows()))
+    for path in (engine.folder.path / "applies").iterdir():
+        path.unlink()
+
+    assert "c1 collapse #3..#5 → #3" in engine.confirm()
+    assert "Rows: 7 (epoch 1)" in engine.list(ListRequest())
+
+
+def test_an_apply_stands_in_the_log_once_where_the_next_call_was_refused(tmp_path: Path) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "collapse", 3, 5)
+    host.carry_out(engine.plan_apply(host.host_rows()))
+    with pytest.raises(RefusedError):
+        edit(engine, "collapse", 1, 3)
+
+    engine.confirm()
+
+    lines = engine.folder.applies.read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["epoch"] for line in lines] == [1]
+
+
+@pytest.mark.parametrize(("passed_s", "is_open"), [(-3_600.0, False), (-1.0, True), (5.0, True)])
+def test_a_clock_that_was_put_back_leaves_no_apply_open_for_ever(
+    tmp_path: Path, passed_s: float, *, is_open: bool
+) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "collapse", 3, 5)
+    assert not engine.plan_apply(host.host_rows()).skip
+
+    engine.clock = Clock(lambda: 1_000.0 + passed_s, fixed_clock().stamp, lambda: 0.0)
+    engine.confirm()
+
+    assert (engine.folder.read().intent is not None) is is_open
