@@ -47,11 +47,8 @@ COLLAPSED: Final = "toolu_ctxed_"
 """How the ids of the calls begin that stand where rows were collapsed."""
 
 
-def lay_plugin(folder: Path) -> Path:
-    """A copy of the checkout's plugin; the host writes files of its own beside a mod that it loads.
-
-    It runs in the checkout's environment: `.git` tells its launcher that this is a checkout.
-    """
+def lay_parts(folder: Path) -> Path:
+    """A copy of what a person installs."""
     for part in PARTS:
         source = ROOT / part
         if source.is_dir():
@@ -62,6 +59,15 @@ def lay_plugin(folder: Path) -> Path:
     manifest = folder / ".claude-plugin" / "plugin.json"
     manifest.parent.mkdir()
     shutil.copyfile(ROOT / "plugin.json", manifest)
+    return folder
+
+
+def lay_plugin(folder: Path) -> Path:
+    """A copy of the checkout's plugin; the host writes files of its own beside a mod that it loads.
+
+    It runs in the checkout's environment: `.git` tells its launcher that this is a checkout.
+    """
+    lay_parts(folder)
     (folder / ".git").mkdir()
     (folder / ".venv").symlink_to(ROOT / ".venv")
     return folder
