@@ -11,6 +11,7 @@ from tests.support.fake_host import FakeHost, apply, engine_of
 from tests.support.journal import BODY, ENTRY, lay_journal
 from tests.support.scene import Applied, header_line
 
+from context_editor.core import idle
 from context_editor.core.manual import MANUAL
 from context_editor.errors import RefusedError
 from context_editor.server.registry import TOOLS
@@ -438,6 +439,33 @@ def test_scenario_61_a_molt_without_a_journal_is_refused(molts: Molts) -> None:
 
     assert reason.startswith("journal_missing: ")
     assert f"Write {AREA}/<YYYY-MM-DD>-molt-<count>-<slug>/KNOWLEDGE.md" in reason
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "context-editor: system.auto_molt",
+        "Real work wins",
+        "CURRENT context alone",
+        "strictly above 100,000 tokens",
+        "ONE safe molt",
+        "valid journal entry",
+        "defer",
+        "At 100,000 tokens or less, or if you do not know the size, do nothing at all: no tool, no answer",
+        "invent none",
+        "Nobody has prompted for 30 min.",
+    ],
+)
+def test_scenario_61_the_reminder_states_the_whole_rule(part: str) -> None:
+    words = idle.reminder(1_800)
+
+    assert words.startswith("context-editor: system.auto_molt")
+    assert part in words
+
+
+def test_the_line_to_the_person_says_that_nothing_was_sent() -> None:
+    assert idle.notice(90).startswith("context-editor: idle for 1 min 30 s.")
+    assert "Nothing was sent or changed." in idle.notice(90)
 
 
 def test_the_files_of_a_molt_are_private(molts: Molts) -> None:
