@@ -155,6 +155,8 @@ class SessionState:
         report: The applied report that the next prompt is to carry; empty when there is none.
         continuation: The prompt that this product submitted to go on after its last apply; empty before.
         is_ordered: Whether a person ordered the queue to be applied at once, and it was not yet.
+        rebuilds: Whether the next apply builds every answer and result anew: the last one could not be made safe to
+            resume in place.
         saved_tokens: Tokens saved by all applies, per request.
         rereads: Rereads of compressed content that were counted, as tool call ids.
         forked_from: The session that this state was copied from; empty for an original.
@@ -187,6 +189,7 @@ class SessionState:
     report: str = ""
     continuation: str = ""
     is_ordered: bool = False
+    rebuilds: bool = False
     saved_tokens: int = 0
     rereads: list[str] = field(default_factory=list)
     forked_from: str = ""

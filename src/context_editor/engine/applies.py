@@ -94,7 +94,8 @@ class Applies(Look):
             return ApplyAnswer(skip=state.report)
         slot = slot_place(state.work, state.queue, self.ground(view))
         index = self._queued_index(state)
-        around = replace(self.around(view), rebuild=rebuild, slot=slot, index=index)
+        is_rebuilt = rebuild or state.rebuilds
+        around = replace(self.around(view), rebuild=is_rebuilt, slot=slot, index=index)
         return self._handed_over(view, tuple(state.queue), around, host_rows, (trigger, started_s))
 
     @staticmethod
@@ -277,6 +278,7 @@ class Applies(Look):
             state.report = NOT_TAKEN
             return state.report
         settling.take_in(state, intent, found)
+        state.rebuilds = not settled.is_resumable
         self._carry_work(state, intent, found)
         words = self._numbered_report(state, intent)
         state.report = "\n".join(filter(None, (state.report, words)))
