@@ -188,6 +188,9 @@ def _planted(
     anchored = names.conversation.by_anchor.get(emission.anchor)
     handle = (anchored.pieces[0].handle,) if anchored and not emission.results else ()
     rows = [anchored] if anchored and not emission.results else []
+    if anchored is None and emission.anchor.startswith("u:"):
+        # A row that a collapse had taken in: what names it by its id of then finds it again.
+        handle = (emission.anchor.removeprefix("u:"),)
     return Planted(
         "",
         row_print,

@@ -9,11 +9,13 @@ from context_editor.core.apply.plan import Surroundings, first_change
 from context_editor.core.candidates.find import Review, ReviewMemory, candidates
 from context_editor.core.candidates.model import Candidate
 from context_editor.core.edits.admit import Ground
+from context_editor.core.edits.given import newest_id
 from context_editor.core.listing import RowMarks
 from context_editor.core.measure import Estimates
 from context_editor.core.policy.candidates import PolicyGround
 from context_editor.core.policy.gate import Fill, Situation
 from context_editor.core.policy.gate import Moment as Moment_
+from context_editor.core.policy.record import next_batch_number
 from context_editor.core.policy.run import Request, run, tool_calls
 from context_editor.core.rows import Row
 from context_editor.core.sizes.estimate import CountTokens, Ruler
@@ -83,6 +85,7 @@ class Look:
         state.work = settled(state.work, reading.conversation).work
         view = View(state, reading, names, sizes, disk)
         self._pin_seed(view)
+        self._count_on(view)
         known = rereads(reading.conversation, state.replacements, disk, state.rereads)
         state.rereads = list(dict.fromkeys((*state.rereads, *known)))
         return view
@@ -125,6 +128,15 @@ class Look:
             moment = Moment(view.names, view.turn)
             note = "the conversation begins with it"
             view.state.work = pinned_by_product(view.state.work, first, note, moment)
+
+    def _count_on(self, view: View) -> None:
+        """Go on from the ids that are given out already, where the state that counted them is lost (rule L13)."""
+        counters = view.state.counters
+        if "c" not in counters and (made := newest_id(view.reading.conversation)):
+            counters["c"] = made
+        if "b" not in counters:
+            records, _ = self.archive.all_records()
+            counters["b"] = next_batch_number(str(r.get("batch_id")) for r in records) - 1
 
     @property
     def archive(self) -> Archive:

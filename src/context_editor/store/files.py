@@ -39,7 +39,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def append_line(path: Path, line: bytes) -> int:
-    """Append one line and force it to disk.
+    """Append one line and force it to disk; what a crash left of a line before it is ended first.
 
     Returns:
         The offset, in bytes, at which the line begins.
@@ -48,16 +48,17 @@ def append_line(path: Path, line: bytes) -> int:
         OSError: It could not be written whole; the file is cut back to what it was.
     """
     make_folder(path.parent)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, FILE_MODE)
     with os.fdopen(descriptor, "ab", buffering=0) as file:
         start = os.fstat(file.fileno()).st_size
+        end = b"\n" if start and os.pread(file.fileno(), 1, start - 1) != b"\n" else b""
         try:
-            write_all(file.fileno(), line + b"\n")
+            write_all(file.fileno(), end + line + b"\n")
             os.fsync(file.fileno())
         except OSError:
             os.ftruncate(file.fileno(), start)
             raise
-    return start
+    return start + len(end)
 
 
 def write_verified(path: Path, content: bytes) -> None:

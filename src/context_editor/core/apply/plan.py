@@ -360,6 +360,7 @@ def _rebuilt(piece: Piece, one: Placed, anchor: str = "") -> Build:
     has_files = bool(piece.media and one.media)
     media = wording.MEDIA_CARRIED.format(paths=", ".join(one.media)) if has_files else ""
     text = "\n\n".join(filter(None, (piece.text, media)))
+    before = anchor or f"u:{piece.handle}"
     match piece.form:
         case PieceForm.CALL if piece.call is not None:
             return Build(
@@ -374,9 +375,9 @@ def _rebuilt(piece: Piece, one: Placed, anchor: str = "") -> Build:
             return Build("user", results=(result,), anchor=own, replacement=one.id)
         case PieceForm.PROMPT if piece.typed is not None:
             words = CarriedPart(PROMPT_LABEL, text, piece.typed)
-            return Build("user", text, anchor=anchor, replacement=one.id, carried=(words,))
+            return Build("user", text, anchor=before, replacement=one.id, carried=(words,))
         case _:
-            return Build(piece.role, text, anchor=anchor, replacement=one.id)
+            return Build(piece.role, text, anchor=before, replacement=one.id)
 
 
 # --- what goes besides ---------------------------------------------------------------------------------
