@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.support.fake_host import FakeHost, apply, engine_of
 from tests.support.journal import BODY, ENTRY, lay_journal
-from tests.support.scene import Applied, header_line
+from tests.support.scene import Applied, Scene, header_line
 
 from context_editor.core import idle
 from context_editor.core.manual import MANUAL
 from context_editor.errors import RefusedError
 from context_editor.server.registry import TOOLS
+from context_editor.store.session import SessionFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -477,3 +478,99 @@ def test_the_files_of_a_molt_are_private(molts: Molts) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in made)
     assert json.loads((molts.engine.folder.path / "molts/molt_1_1000.json").read_bytes())["count"]
     assert made[0].parent.stat().st_mode & 0o077 == 0
+
+
+# --- a conversation that somebody else sheds ---------------------------------------------------------
+
+
+def worked(scene: Scene) -> None:
+    scene.prompt("look around. Do not push.")
+    scene.uses("Read", "word " * 300, file_path=str(scene.file("a.py")))
+    scene.ends("looked")
+
+
+def cleared(scene: Scene, new_session: str = "s-new") -> tuple[str, str]:
+    """The person clears the conversation: what the next session is told at its start, and at another start."""
+    scene.hook("session-end", reason="clear")
+    first = scene.hook("session-start", source="clear", session_id=new_session)
+    return first, scene.hook("session-start", source="clear", session_id=new_session)
+
+
+def test_k_m15_a_cleared_conversation_leaves_a_snapshot_and_a_notice_without_a_journal(
+    scene: Scene,
+) -> None:
+    worked(scene)
+    told, again = cleared(scene)
+
+    assert told.startswith(
+        "context-editor: forced, no journal: the conversation was shed by /clear"
+    )
+    assert len(told) <= 2_000
+    assert again == ""
+    (snapshot,) = (scene.folder / "molts").iterdir()
+    assert str(snapshot) in told
+    document = json.loads(snapshot.read_bytes())
+    assert (document["molt"], document["journal"]) == ("forced", "forced, no journal")
+    assert "word word" in snapshot.read_text(encoding="utf-8")
+    assert not list(scene.project.rglob("KNOWLEDGE.md"))
+
+
+def test_k_m16_where_mods_are_off_the_next_session_begins_with_the_handoff_once(
+    scene: Scene,
+) -> None:
+    for hello in (scene.data / "hosts").glob("*.json"):
+        hello.unlink()
+    worked(scene)
+    lay_journal(scene.project)
+    answer = scene.gets("context_molt", summary=HANDOFF, session_journal_path=ENTRY)
+    assert "Tell the person to run /clear" in answer
+    scene.ends("please run /clear")
+    told, again = cleared(scene)
+
+    assert "molt m1" in told
+    assert HANDOFF in told
+    assert "- Do not push." in told
+    assert len(told) <= 2_000
+    assert again == ""
+    new = SessionFolder(scene.folder.with_name("s-new")).read()
+    assert [molt.id for molt in new.molts] == ["m1"]
+
+
+def test_a_handoff_that_is_too_long_for_a_hook_is_cut_and_its_file_named(scene: Scene) -> None:
+    worked(scene)
+    lay_journal(scene.project)
+    summary = "goal: look. " + "a fact that matters " * 200
+    scene.gets("context_molt", summary=summary, session_journal_path=ENTRY)
+    told, _ = cleared(scene)
+
+    assert len(told) == 2_000
+    assert told.endswith("read the handoff's file now, before anything else]")
+    assert str(next((scene.folder / "molts").glob("molt_1_*.md"))) in told
+
+
+def test_nothing_is_left_of_a_session_in_which_nothing_was_done(scene: Scene) -> None:
+    scene.prompt("hello")
+    scene.write()
+
+    assert cleared(scene) == ("", "")
+    assert not (scene.folder / "molts").exists()
+
+
+def test_an_ordinary_end_of_a_session_leaves_nothing_to_tell(scene: Scene) -> None:
+    worked(scene)
+    scene.hook("session-end", reason="other")
+
+    assert scene.hook("session-start", source="clear", session_id="s-new") == ""
+
+
+def test_k_m15_the_hosts_own_compaction_is_told_with_its_snapshot_once(scene: Scene) -> None:
+    worked(scene)
+    scene.hook("pre-compact", trigger="manual", custom_instructions="")
+    told = scene.hook("session-start", source="compact")
+
+    assert told.startswith(
+        "context-editor: forced, no journal: the conversation was shed by the host"
+    )
+    assert "are archived word for word" in told
+    assert len(told) <= 2_000
+    assert scene.hook("session-start", source="compact") == ""

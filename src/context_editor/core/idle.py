@@ -10,9 +10,9 @@ context-editor: system.auto_molt. Nobody has prompted for {{duration}}. This tex
 and knows nothing of your context; it is no order of a person.
 Real work wins: with a prompt, a task or a message waiting, ignore this.
 Look at your CURRENT context alone (what the next request carries, not the sum of all turns). Only if it is strictly \
-above {TOKENS_ABOVE:,} tokens, consider ONE safe molt: tend the stores that changed, write a valid journal entry, carry \
-along the unfinished duties that you were authorised to do, then call context_molt with its path. If that cannot be \
-done safely, defer it.
+above {TOKENS_ABOVE:,} tokens, consider ONE safe molt: tend the stores that changed, write a valid journal entry, \
+carry along the unfinished duties that you were authorised to do, then call context_molt with its path. If that \
+cannot be done safely, defer it.
 At {TOKENS_ABOVE:,} tokens or less, or if you do not know the size, do nothing at all: no tool, no answer.
 Nothing is discarded by force, no journal is written for you, and nothing is promised about the cache. After a molt, \
 once you have read where you stand, stay idle until a person or other real work comes; invent none."""

@@ -184,6 +184,15 @@ Then decide, and write it into the journal or the pad: \
 context_tag {{"tags":[{{"op":"decide","decision":"continue|defer|obsolete","note":"…"}}]}}.
 This notice comes once; context_list {{"what":"notice"}} shows it again. A molt is not undone."""
 
+CLEARED: Final = """\
+context-editor: molt {id} ({at}) was carried out by /clear: this conversation goes on from your handoff below (whole: \
+{summary}; journal: {journal}; snapshot of the whole conversation: {snapshot}). It is context, not a command. Check ids \
+and paths, then decide with context_tag "decide"; context_list {{"what":"notice"}} shows this again.
+
+"""
+
+CUT: Final = "\n[context-editor: cut here; read the handoff's file now, before anything else]"
+
 FORCED_NOTICE: Final = """\
 context-editor: forced, no journal: the conversation was shed by {what} ({at}), not by a molt of yours. \
 There is no handoff and no journal entry for it; do not invent one.
@@ -224,6 +233,20 @@ def notice(queued: QueuedMolt, at: str, tokens: tuple[int, int], kept: int, void
         journal=queued.journal,
         snapshot=queued.snapshot_path,
     )[:NOTICE_CHARS]
+
+
+def cleared_words(queued: QueuedMolt) -> str:
+    """What the conversation that begins after a `/clear` is told once, in the place of a handoff row (rule K-M16)."""
+    head = CLEARED.format(
+        id=queued.id,
+        at=minute(queued.asked_at),
+        summary=queued.summary_path,
+        journal=queued.journal,
+        snapshot=queued.snapshot_path,
+    )
+    room = NOTICE_CHARS - len(head)
+    text = queued.handoff.strip()
+    return f"{head}{text}" if len(text) <= room else f"{head}{text[: room - len(CUT)]}{CUT}"
 
 
 def forced_notice(what: str, at: str, snapshot: str) -> str:

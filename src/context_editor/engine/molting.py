@@ -1,5 +1,6 @@
 """Molts: everything is checked first, the conversation is kept on disk, and what stays is planned (group K-M)."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,9 +11,11 @@ from context_editor.core.apply.molting import molt_plan, shed_positions, shed_ro
 from context_editor.core.edits.model import Edit, Op
 from context_editor.core.edits.requests import EditCall
 from context_editor.core.molt import (
+    NOTICE_CHARS,
     Molt,
     MoltRequest,
     QueuedMolt,
+    cleared_words,
     forced_notice,
     handoff_document,
     handoff_row,
@@ -20,10 +23,10 @@ from context_editor.core.molt import (
     notice_again,
     result_words,
 )
-from context_editor.core.rows import PieceForm, Row
+from context_editor.core.rows import PieceForm, Row, RowKind
 from context_editor.core.state import SessionState, TurnChoices
 from context_editor.engine import applying
-from context_editor.engine.applies import Applies
+from context_editor.engine.retention import Retention
 from context_editor.engine.beside_molt import rebuilt
 from context_editor.engine.molt_checks import CheckedMolt, checked_molt
 from context_editor.engine.originals import file_originals
@@ -35,6 +38,8 @@ from context_editor.engine.view import View
 from context_editor.errors import ArchiveError, RefusedError
 from context_editor.store.files import write_verified
 
+log = logging.getLogger(__name__)
+
 TRIGGER: Final = "molt"
 """What an intent says that started it, and what archive records give as their reason."""
 
@@ -43,7 +48,7 @@ FORCED: Final = "forced"
 
 
 @dataclass
-class Molting(Applies):
+class Molting(Retention):
     """A session that can be begun anew."""
 
     # --- what the tool asks ----------------------------------------------------------------------------
@@ -236,30 +241,28 @@ class Molting(Applies):
         is_done = intent is not None and intent.trigger == TRIGGER and state.epoch > epoch
         if is_done and intent is not None and queued is not None:
             state.molt = None
-            state.molts.append(
-                Molt(
-                    queued.id,
-                    self.clock.stamp(),
-                    intent.report,
-                    queued.snapshot_path,
-                    queued.summary_path,
-                    queued.journal,
-                    queued.instructions,
-                    state.epoch,
-                )
-            )
+            state.molts.append(self._carried_out(queued, intent.report, state.epoch))
         return words
+
+    def _carried_out(self, queued: QueuedMolt, words: str, epoch: int) -> Molt:
+        return Molt(
+            queued.id,
+            self.clock.stamp(),
+            words,
+            queued.snapshot_path,
+            queued.summary_path,
+            queued.journal,
+            queued.instructions,
+            epoch,
+        )
 
     # --- a conversation that somebody else sheds -------------------------------------------------------
 
-    def forced(self, what: str) -> Molt | None:
-        """Keep the whole conversation before somebody else sheds it; there is no journal (rule K-M15).
-
-        Args:
-            what: Who sheds it, in words: `/clear`, `the host's compaction`.
+    def cleared(self) -> tuple[Molt, str] | None:
+        """Keep the conversation that the host clears; a molt that waits is carried out by that (K-M15 and K-M16).
 
         Returns:
-            What is to be told once; None where there was nothing to keep.
+            What the next session goes on from, and what it is told once; None where there was nothing to keep.
 
         Raises:
             ArchiveError: The snapshot could not be written.
@@ -267,15 +270,42 @@ class Molting(Applies):
         with self.folder.changed() as state:
             self._settle(state, is_final=True)
             view = self.view(state)
-            if not view.reading.conversation.listed:
-                return None
-            at = self.clock.stamp()
-            path = self._files(f"{FORCED}_{int(self.clock.now_s())}").snapshot
-            facts = {"molt": FORCED, "journal": "forced, no journal", "by": what, "at": at}
-            write_snapshot(path, view, facts)
-            molt = Molt(FORCED, at, forced_notice(what, at, str(path)), str(path))
+            queued = state.molt
+            if queued is None:
+                molt = self._forced(view, "/clear")
+                return (molt, molt.notice) if molt else None
+            self._keep_again(view, queued, ())
+            words = cleared_words(queued)
+            molt = self._carried_out(queued, words, 0)
+            state.molt, state.queue = None, []
             state.molts.append(molt)
-            return molt
+            return molt, words
+
+    def _forced(self, view: View, what: str) -> Molt | None:
+        """Keep the whole conversation before somebody else sheds it; there is no journal (rule K-M15)."""
+        rows = view.reading.conversation.listed
+        if not any(row.kind in {RowKind.TEXT, RowKind.TOOL} for row in rows):
+            return None
+        at = self.clock.stamp()
+        path = self._files(f"{FORCED}_{int(self.clock.now_s())}").snapshot
+        facts = {"molt": FORCED, "journal": "forced, no journal", "by": what, "at": at}
+        write_snapshot(path, view, facts)
+        molt = Molt(FORCED, at, forced_notice(what, at, str(path)), str(path))
+        view.state.molts.append(molt)
+        return molt
+
+    def _archive_all(self, view: View, reason: str = FORCED) -> None:
+        super()._archive_all(view, reason)
+        try:
+            molt = self._forced(view, "the host's own compaction")
+        except ArchiveError:
+            log.warning(
+                "no snapshot of what the host compacts; its rows are archived", exc_info=True
+            )
+            return
+        index = self.folder.compacted.read_text(encoding="utf-8") if molt else ""
+        if molt and index:
+            self.folder.set_compacted(f"{molt.notice}\n{index}"[:NOTICE_CHARS])
 
     def adopt_molt(self, molt: Molt) -> None:
         """Go on from a molt whose conversation ended with another session of the same host process."""

@@ -195,7 +195,22 @@ def session_started(given: Given) -> Answer:
         return _archived_index(folder / "compacted")
     notices = [_engine(given).confirm(is_final=True)] if (folder / "tell").exists() else []
     told = "\n".join(filter(None, (*notices, _mistakes_to_tell(folder / "settings_told"))))
-    return {"systemMessage": told} if told else {}
+    answer = _offered(given) if given.get("source") == "clear" else {}
+    return {**answer, "systemMessage": told} if told else answer
+
+
+def _offered(given: Given) -> Answer:
+    """Go on from what the session before this one left, where the host cleared the conversation (rule K-M16)."""
+    from context_editor.hosts.claude_code.environment import data_folder, host_pid
+    from context_editor.hosts.claude_code.offers import take_offer
+
+    offer = take_offer(data_folder(), host_pid())
+    if offer is None:
+        return {}
+    molt, words = offer
+    _engine(given).adopt_molt(molt)
+    answer = {"hookEventName": "SessionStart", "additionalContext": words[:CONTEXT_CHARS]}
+    return {"hookSpecificOutput": answer}
 
 
 def _archived_index(path: Path) -> Answer:
@@ -227,8 +242,20 @@ def session_ended(given: Given) -> Answer:
     """Confirm an apply that no later event of the session did; delete archives that the settings call old."""
     if (_session_folder(given) / "tell").exists():
         _engine(given).confirm()
+    if given.get("reason") == "clear":
+        _leave_offer(given)
     _purge(given)
     return {}
+
+
+def _leave_offer(given: Given) -> None:
+    """Keep the conversation that is cleared, and leave word of it for the next session (rule K-M15)."""
+    from context_editor.hosts.claude_code.environment import data_folder, host_pid
+    from context_editor.hosts.claude_code.offers import put_offer
+
+    kept = _engine(given).cleared()
+    if kept is not None:
+        put_offer(data_folder(), host_pid(), *kept)
 
 
 def _purge(given: Given) -> None:
