@@ -87,7 +87,7 @@ def test_the_bridge_never_installs_and_says_that_it_cannot_answer(product: Produ
 def test_a_hook_runs_once_the_environment_is_ready(product: Product) -> None:
     product.install()
 
-    assert json.loads(product.script("hook", "Stop").stdout)[1:] == ["hook", "Stop"]
+    assert json.loads(product.script("hook", "Stop").stdout)[1:] == ["Stop"]
 
 
 def test_it_works_through_links_from_elsewhere(product: Product) -> None:

@@ -1,14 +1,17 @@
 """What the host says in the environment of its children; the only module that reads it.
 
-Standard library only (hooks import it).
+Standard library only, and as little of it as there is to be had: every hook imports it (see `quick`).
 """
 
-import os
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Final
+from __future__ import annotations
 
-from context_editor.setup.environment import data_folder as _platform_data_folder
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Final
 
 DATA_OPTION: Final = "CLAUDE_PLUGIN_OPTION_DATA_DIR"
 """The host's option for the data folder; a project's file cannot set it."""
@@ -21,12 +24,28 @@ def variables() -> Mapping[str, str]:
 
 def data_folder() -> Path:
     """Where this product keeps its files: where a person set it, in the plugin's folder, else in the platform's."""
+    from pathlib import Path
+
+    from context_editor.setup.environment import data_folder as platform_data_folder
+
     told = variables().get(DATA_OPTION, "").strip()
-    return Path(told) if told.startswith("/") else _platform_data_folder(variables())
+    return Path(told) if told.startswith("/") else platform_data_folder(variables())
+
+
+def data_path() -> str:
+    """The same as a text; in the host without an import."""
+    told = variables().get(DATA_OPTION, "").strip()
+    return (
+        told
+        if told.startswith("/")
+        else variables().get("CLAUDE_PLUGIN_DATA") or str(data_folder())
+    )
 
 
 def project_root() -> Path | None:
     """The project: what the host says, else the folder that we run in; None where that is gone."""
+    from pathlib import Path
+
     told = variables().get("CLAUDE_PROJECT_DIR", "")
     try:
         return Path(told) if told else Path.cwd()

@@ -1,6 +1,6 @@
 """What the host's command hooks answer; whatever happens inside, the session goes on.
 
-Standard library and `filelock` only: a hook's whole process must cost little more than a bare interpreter.
+Standard library and `filelock` only. What needs no look at the session is answered by `quick` alone.
 """
 
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from context_editor.errors import ContextEditorError
+from context_editor.hosts.claude_code import quick
 
 Given: TypeAlias = Mapping[str, Any]
 Answer: TypeAlias = dict[str, Any]
@@ -19,22 +20,28 @@ Handler: TypeAlias = Callable[[Given], Answer]
 CONTEXT_CHARS: Final = 2_000
 """The most that one prompt is made to carry, in characters: a hard cap, whatever there is to say."""
 
-OWN_TOOLS: Final = "mcp__plugin_context-editor_editor__"
-"""How the names of our tools begin in this host."""
-
 LOG_BYTES: Final = 512_000
 """A log of faults larger than this starts anew."""
 
 
-def run(event: str, stdin: BinaryIO, stdout: BinaryIO) -> int:
+def run(event: str, stdin: BinaryIO, stdout: BinaryIO, *, needs_look: bool = False) -> int:
     """Answer one hook event.
+
+    Args:
+        event: Its name on the command line.
+        stdin: What the host says.
+        stdout: Where the answer goes.
+        needs_look: Whether `quick` was asked already and could not answer.
 
     Returns:
         0 always. The host reads 2 as a refusal, and a fault of ours is never a reason to refuse anything:
         it is told in one line and logged with its traceback.
     """
     try:
-        answer = HANDLERS[event](json.loads(stdin.read()))
+        given: Given = json.loads(stdin.read())
+        answer = None if needs_look else quick.answered(event, given)
+        if answer is None:
+            answer = HANDLERS[event](given)
     except ContextEditorError as error:
         answer = {"systemMessage": f"context-editor: {error}"}
     except Exception:  # noqa: BLE001 (the one boundary: logged below, and told to the person)
@@ -63,78 +70,25 @@ def _logged(event: str) -> str:
 
 
 def _session_folder(given: Given) -> Path:
-    from context_editor.hosts.claude_code.environment import data_folder
-
-    return data_folder() / "sessions" / str(given["session_id"])
+    return Path(quick.session_path(given))
 
 
 def prompt_submitted(given: Given) -> Answer:
     """Attach what the next prompt is to carry; nothing when there is nothing to say."""
-    from context_editor.hosts.claude_code.meter import is_heavy_turn
-
-    folder = _session_folder(given)
-    is_heavy = is_heavy_turn(folder)
-    if not is_heavy and not (folder / "tell").exists():
-        return {}
     lines = _engine(given).prompt_lines(str(given.get("prompt", "")))
-    if not lines:
-        return {}
-    text = "\n".join(lines)[:CONTEXT_CHARS]
-    return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": text}}
+    return _with_context("UserPromptSubmit", "\n".join(lines))
 
 
 def tool_used(given: Given) -> Answer:
-    """Note one finished call of the main conversation: what, which file, how large."""
-    if given.get("agent_id"):
-        return {}
-    from context_editor.hosts.claude_code.tool_log import note_tool
+    """Suggest something where the context has just crossed a mark."""
+    return _with_context("PostToolUse", _engine(given, is_mid_turn=True).suggest_at_tool())
 
-    folder = _session_folder(given)
-    note_tool(folder, given)
-    from context_editor.hosts.claude_code.meter import is_past_mark
 
-    if not is_past_mark(folder, Path(str(given.get("transcript_path", "")))):
-        return {}
-    words = _engine(given, is_mid_turn=True).suggest_at_tool()
+def _with_context(event: str, words: str) -> Answer:
     if not words:
         return {}
-    answer = {"hookEventName": "PostToolUse", "additionalContext": words[:CONTEXT_CHARS]}
+    answer = {"hookEventName": event, "additionalContext": words[:CONTEXT_CHARS]}
     return {"hookSpecificOutput": answer}
-
-
-def tool_asked(given: Given) -> Answer:
-    """Let our own tools, and reads of this session's archive, pass without a prompt; name the session to them."""
-    name = str(given.get("tool_name", ""))
-    asked = given.get("tool_input") or {}
-    if name.startswith(OWN_TOOLS):
-        host = {
-            key: given[key]
-            for key in ("session_id", "transcript_path", "cwd", "agent_id", "tool_use_id")
-            if given.get(key)
-        }
-        return _allowed({**asked, "_host": host})
-    path = str(asked.get("file_path") or asked.get("path") or "")
-    if (
-        path
-        and name in {"Read", "Grep"}
-        and _is_in_archive(path, _session_folder(given) / "archive")
-    ):
-        return _allowed(None)
-    return {}
-
-
-def _allowed(updated: Answer | None) -> Answer:
-    decision: Answer = {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
-    if updated is not None:
-        decision["updatedInput"] = updated
-    return {"hookSpecificOutput": decision}
-
-
-def _is_in_archive(path: str, archive: Path) -> bool:
-    try:
-        return Path(path).resolve().is_relative_to(archive.resolve()) and archive.is_dir()
-    except (OSError, ValueError):
-        return False
 
 
 def turn_ended(given: Given) -> Answer:
@@ -142,7 +96,7 @@ def turn_ended(given: Given) -> Answer:
     from context_editor.core.marker import ends_with_marker
 
     answer = str(given.get("last_assistant_message") or "")
-    if given.get("agent_id") or not ends_with_marker(answer):
+    if not ends_with_marker(answer):
         return {}
     words = _engine(given).answered_with(answer)
     return {"systemMessage": f"context-editor: {words}"} if words else {}
@@ -220,8 +174,7 @@ def _archived_index(path: Path) -> Answer:
         path.unlink()
     except FileNotFoundError:
         return {}
-    answer = {"hookEventName": "SessionStart", "additionalContext": words[:CONTEXT_CHARS]}
-    return {"hookSpecificOutput": answer}
+    return _with_context("SessionStart", words)
 
 
 def _mistakes_to_tell(told: Path) -> str:
@@ -297,13 +250,12 @@ def _engine(given: Given, *, is_mid_turn: bool = False) -> Any:
 HANDLERS: Final[Mapping[str, Handler]] = {
     "prompt-submit": prompt_submitted,
     "post-tool-use": tool_used,
-    "pre-tool-use": tool_asked,
     "stop": turn_ended,
     "pre-compact": compacting,
     "session-start": session_started,
     "session-end": session_ended,
 }
-"""What each hook script answers, by the event's name on the command line."""
+"""What needs a look at the session, by the event's name on the command line; `quick` answers all else."""
 
 
 def main(event: str) -> int:

@@ -1,9 +1,14 @@
-"""How full the context is, read off the end of the transcript; standard library only (every tool call pays for it)."""
+"""How full the context is, read off the end of the transcript; every tool call pays for it (see `quick`)."""
+
+from __future__ import annotations
 
 import json
+import os
 import re
-from pathlib import Path
-from typing import Any, Final
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 TAIL_BYTES: Final = 65_536
 """How much of the transcript's end is looked at: the last answer's usage stands there."""
@@ -22,10 +27,10 @@ FIELDS: Final = (
 )
 
 
-def context_tokens(transcript: Path) -> int:
+def context_tokens(transcript: str) -> int:
     """The size of the context: the last usage, and what was written after it; 0 when there is none."""
     try:
-        with transcript.open("rb") as file:
+        with open(transcript, "rb") as file:  # noqa: PTH123 (see `quick`)
             size = file.seek(0, 2)
             file.seek(max(0, size - TAIL_BYTES))
             tail = file.read()
@@ -42,13 +47,14 @@ def context_tokens(transcript: Path) -> int:
     return 0
 
 
-def is_past_mark(folder: Path, transcript: Path) -> bool:
+def is_past_mark(folder: str, transcript: str) -> bool:
     """Whether the context reached the next mark of a suggestion, or fell so far that one counts anew.
 
     The engine wrote both sizes down at its last look.
     """
     try:
-        mark, rearm = map(int, (folder / "next_mark").read_bytes().split())
+        with open(f"{folder}/next_mark", "rb") as file:  # noqa: PTH123 (see `quick`)
+            mark, rearm = map(int, file.read().split())
     except (OSError, ValueError):
         return False
     if not mark and not rearm:
@@ -57,19 +63,32 @@ def is_past_mark(folder: Path, transcript: Path) -> bool:
     return 0 < mark <= tokens or 0 < tokens <= rearm
 
 
-def is_heavy_turn(folder: Path) -> bool:
+def is_heavy_turn(folder: str) -> bool:
     """Whether the tools of the last turn brought so much that the prompt is looked at; counts it only once."""
-    log, seen = folder / "tools.jsonl", folder / "tools_seen"
     try:
-        start = int(seen.read_bytes()) if seen.exists() else 0
-        with log.open("rb") as file:
-            file.seek(start)
-            lines = file.read().splitlines()
-            seen.touch(mode=0o600)
-            seen.write_bytes(str(file.tell()).encode())
+        with open(f"{folder}/tools.jsonl", "rb") as log:  # noqa: PTH123 (see `quick`)
+            log.seek(_seen(f"{folder}/tools_seen"))
+            lines = log.read().splitlines()
+            _see(f"{folder}/tools_seen", log.tell())
     except (OSError, ValueError):
         return False
     return sum(_result_chars(line) for line in lines) >= HEAVY_TURN_CHARS
+
+
+def _seen(path: str) -> int:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 (see `quick`)
+            return int(file.read())
+    except FileNotFoundError:
+        return 0
+
+
+def _see(path: str, size: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(descriptor, str(size).encode())
+    finally:
+        os.close(descriptor)
 
 
 def _result_chars(line: bytes) -> int:

@@ -1,0 +1,125 @@
+"""What a hook answers without a look at the session: most of the time, all that it has to.
+
+Every tool call and every prompt of a session pays for this module, so it and what it imports stay without
+`typing`, `pathlib`, `dataclasses` and third parties: these alone cost more than a bare interpreter.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from context_editor.hosts.claude_code.environment import data_path
+from context_editor.hosts.claude_code.meter import is_heavy_turn, is_past_mark
+from context_editor.hosts.claude_code.tool_log import note_tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Final, TypeAlias
+
+    Given: TypeAlias = Mapping[str, Any]
+    Answer: TypeAlias = dict[str, Any]
+
+OWN_TOOLS: Final = "mcp__plugin_context-editor_editor__"
+"""How the names of our tools begin in this host."""
+
+MARKER: Final = "[context-editor: optimize]"
+"""The optimize marker, wherever it stands; `core.marker` says whether it counts."""
+
+ON_HOST: Final = ("session_id", "transcript_path", "cwd", "agent_id", "tool_use_id")
+"""What our own tools are told of the session."""
+
+
+def answered(event: str, given: Given) -> Answer | None:
+    """The answer to an event; None where the session has to be looked at."""
+    handler = HANDLERS.get(event)
+    return handler(given) if handler else None
+
+
+def session_path(given: Given) -> str:
+    """The folder of the session."""
+    return f"{data_path()}/sessions/{given['session_id']}"
+
+
+def _prompt_submitted(given: Given) -> Answer | None:
+    folder = session_path(given)
+    is_heavy = is_heavy_turn(folder)
+    return None if is_heavy or os.path.exists(f"{folder}/tell") else {}  # noqa: PTH110 (see above)
+
+
+def _tool_used(given: Given) -> Answer | None:
+    if given.get("agent_id"):
+        return {}
+    folder = session_path(given)
+    note_tool(folder, given)
+    return None if is_past_mark(folder, str(given.get("transcript_path", ""))) else {}
+
+
+def _tool_asked(given: Given) -> Answer:
+    """Let our own tools, and reads of this session's archive, pass without a prompt; name the session to them."""
+    name = str(given.get("tool_name", ""))
+    asked = given.get("tool_input") or {}
+    if name.startswith(OWN_TOOLS):
+        host = {key: given[key] for key in ON_HOST if given.get(key)}
+        return _allowed({**asked, "_host": host})
+    path = str(asked.get("file_path") or asked.get("path") or "")
+    is_reading = bool(path) and name in {"Read", "Grep"}
+    return _allowed(None) if is_reading and _is_in_archive(path, given) else {}
+
+
+def _allowed(updated: Answer | None) -> Answer:
+    decision: Answer = {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
+    if updated is not None:
+        decision["updatedInput"] = updated
+    return {"hookSpecificOutput": decision}
+
+
+def _is_in_archive(path: str, given: Given) -> bool:
+    try:
+        archive = os.path.realpath(f"{session_path(given)}/archive")
+        inside = os.path.commonpath([archive, os.path.realpath(path)]) == archive
+        return inside and os.path.isdir(archive)  # noqa: PTH112 (see above)
+    except (OSError, ValueError):
+        return False
+
+
+def _turn_ended(given: Given) -> Answer | None:
+    answer = str(given.get("last_assistant_message") or "")
+    return {} if given.get("agent_id") or MARKER not in answer else None
+
+
+HANDLERS: Final[Mapping[str, Callable[[Given], Answer | None]]] = {
+    "prompt-submit": _prompt_submitted,
+    "post-tool-use": _tool_used,
+    "pre-tool-use": _tool_asked,
+    "stop": _turn_ended,
+}
+"""The events that may need no look, by their names on the command line."""
+
+
+def main(event: str) -> int:
+    """Run one hook over standard input and output; 0 always (see `hooks.run`)."""
+    raw = sys.stdin.buffer.read()
+    try:
+        answer = answered(event, json.loads(raw))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        # The whole hook meets the same fault, tells it and logs it.
+        return _looked(event, raw, is_answered=False)
+    if answer is None:
+        return _looked(event, raw, is_answered=True)
+    if answer:
+        sys.stdout.write(json.dumps(answer))
+    return 0
+
+
+def _looked(event: str, raw: bytes, *, is_answered: bool) -> int:
+    """Run the whole hook, which needs what the interpreter was started without."""
+    import io
+    import site
+
+    site.main()
+    from context_editor.hosts.claude_code import hooks
+
+    return hooks.run(event, io.BytesIO(raw), sys.stdout.buffer, needs_look=is_answered)
