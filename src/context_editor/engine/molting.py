@@ -26,12 +26,12 @@ from context_editor.core.molt import (
 from context_editor.core.rows import PieceForm, Row, RowKind
 from context_editor.core.state import SessionState, TurnChoices
 from context_editor.engine import applying
-from context_editor.engine.retention import Retention
 from context_editor.engine.beside_molt import rebuilt
 from context_editor.engine.molt_checks import CheckedMolt, checked_molt
 from context_editor.engine.originals import file_originals
 from context_editor.engine.ports import ApplyAnswer, HostRow
 from context_editor.engine.records import record_of
+from context_editor.engine.retention import Retention
 from context_editor.engine.snapshots import MoltFiles, write_snapshot
 from context_editor.engine.stores import Stores
 from context_editor.engine.view import View

@@ -110,6 +110,10 @@ def _dropped(asked: Asked) -> Reply:
     return Reply(asked.engine.dropped_words(asked.words))
 
 
+def _notice(asked: Asked) -> Reply:
+    return Reply(asked.engine.notice())
+
+
 def _compress(asked: Asked) -> Reply:
     """Let the retention policy bring the context down now."""
     words, is_queued = asked.engine.compress(_share(asked.words) if asked.words else None)
@@ -153,6 +157,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "undo": _undo,
     "report": _report,
     "doctor": _doctor,
+    "notice": _notice,
     "manual": _manual,
 }
 """What may be asked, by the name behind `/context-editor:`. A further one is a line here and a file in `commands/`."""
@@ -169,5 +174,7 @@ They are answered here, at once; the agent is sent nothing.
 - /context-editor:undo         brings back all that the last apply replaced; again: takes it out again
 - /context-editor:report       writes what was edited to a page, and names it
 - /context-editor:doctor       checks this installation
+- /context-editor:notice       the notice of the last molt again, and what was decided
+- /context-editor:molt [WORDS]  asks the agent for a fresh start from a handoff (this one takes a turn)
 - /context-editor:optimize     asks the agent to fold what is finished (this one takes a turn)
 What follows is what the agent reads."""
