@@ -48,6 +48,21 @@ def test_a_hook_never_installs_and_says_nothing(product: Product) -> None:
     assert product.uv_calls() == []
 
 
+def test_a_hook_blocks_nothing_where_no_home_is_set(product: Product) -> None:
+    variables = {"PATH": os.environ["PATH"]}
+    script = str(product.root / "bin" / "context-editor")
+
+    done = subprocess.run(
+        [script, "hook", "pre-tool-use"],
+        env=variables,
+        capture_output=True,
+        check=False,
+        input=b"{}",
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 @pytest.mark.parametrize(
     ("tool", "allowed"),
     [

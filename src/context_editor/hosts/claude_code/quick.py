@@ -28,6 +28,9 @@ OWN_TOOLS: Final = "mcp__plugin_context-editor_editor__"
 MARKER: Final = "[context-editor: optimize]"
 """The optimize marker, wherever it stands; `core.marker` says whether it counts."""
 
+READ_BY: Final = {"Read": "file_path", "Grep": "path"}
+"""The tools that may open the archive, and the argument that says where each of them reads."""
+
 ON_HOST: Final = ("session_id", "transcript_path", "cwd", "agent_id", "tool_use_id")
 """What our own tools are told of the session."""
 
@@ -39,8 +42,16 @@ def answered(event: str, given: Given) -> Answer | None:
 
 
 def session_path(given: Given) -> str:
-    """The folder of the session."""
-    return f"{data_path()}/sessions/{given['session_id']}"
+    """The folder of the session.
+
+    Raises:
+        ValueError: Its id would lead elsewhere.
+    """
+    name = str(given["session_id"])
+    if not name or name[0] == "." or "/" in name or "\x00" in name:
+        msg = f"{name!r} is not a session id"
+        raise ValueError(msg)
+    return f"{data_path()}/sessions/{name}"
 
 
 def _prompt_submitted(given: Given) -> Answer | None:
@@ -64,9 +75,8 @@ def _tool_asked(given: Given) -> Answer:
     if name.startswith(OWN_TOOLS):
         host = {key: given[key] for key in ON_HOST if given.get(key)}
         return _allowed({**asked, "_host": host})
-    path = str(asked.get("file_path") or asked.get("path") or "")
-    is_reading = bool(path) and name in {"Read", "Grep"}
-    return _allowed(None) if is_reading and _is_in_archive(path, given) else {}
+    path = str(asked.get(READ_BY.get(name, "")) or "")
+    return _allowed(None) if path and _is_in_archive(path, given) else {}
 
 
 def _allowed(updated: Answer | None) -> Answer:

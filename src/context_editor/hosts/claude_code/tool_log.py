@@ -42,5 +42,5 @@ def _chars(response: Any) -> int:
 def _mtime(path: str) -> float:
     try:
         return os.stat(path).st_mtime if path else 0.0  # noqa: PTH116 (see `quick`)
-    except OSError:
+    except (OSError, ValueError):  # a name that no file can have
         return 0.0
