@@ -35,7 +35,8 @@ def record_of(
     number = int(state.next_id("b")[1:])
     head = RecordHead(stamp, state.session_id, batch_id(number), edits[0].reason)
     before, after = tokens
-    exchange = Exchange(edits[0].text or None, before, after)
+    told = "\n".join(edit.text for edit in edits if edit.text and not edit.is_bare)
+    exchange = Exchange(told or None, before, after)
     record = archive_record(
         head, [record_item(row) for row in rows], exchange, record_sources(rows)
     )

@@ -38,6 +38,7 @@ class Edit:
         reason: The archive's reason (rule L11): `agent_edit`, `disposable`, `token_budget_exceeded`.
         batch: For a policy edit: the anchor of the first row of its batch, which one archive record holds;
             empty else.
+        is_bare: Whether nothing of what it replaces is told: its archive record then names no digest (rule L11).
     """
 
     id: str
@@ -50,6 +51,7 @@ class Edit:
     digest_at: str = ""
     reason: str = "agent_edit"
     batch: str = ""
+    is_bare: bool = False
 
 
 @dataclass(frozen=True)

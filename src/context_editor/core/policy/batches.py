@@ -128,6 +128,7 @@ def _planned(
             digest_at=first if kind == "digest" else "",
             reason=REASON,
             batch=first,
+            is_bare=kind == "drop",
         )
         for one, saved in zip(said, spared, strict=True)
     )
