@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from context_editor.cli.choosing import chosen, data_for
 from context_editor.cli.output import say, say_json, table
+from context_editor.core.plain import one_line
 from context_editor.core.rows import Row
 from context_editor.core.sizes.wording import format_tokens
 from context_editor.engine.listing import MAX_COUNT, ListRequest
@@ -83,7 +84,7 @@ def _session_cells(facts: dict[str, Any]) -> Sequence[str]:
 def first_prompt(path: Path) -> str:
     """How the first typed prompt of a transcript begins, on one line; empty when there is none."""
     text = next(_typed_prompts(path), "")
-    line = " ".join(text[: 4 * TITLE_CHARS].split())
+    line = one_line(text[: 4 * TITLE_CHARS])
     return line if len(line) <= TITLE_CHARS else f"{line[: TITLE_CHARS - 1]}…"
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from context_editor.core.edits.admit import REPRODUCIBLE_TOOLS
 from context_editor.core.edits.wording import cut
 from context_editor.core.names import Names
+from context_editor.core.plain import one_line
 from context_editor.core.rows import Row, RowKind
 from context_editor.core.sizes.wording import format_tokens
 
@@ -111,7 +112,7 @@ def _media_words(row: Row) -> str:
 
 def _preview(row: Row) -> str:
     """The beginning of what the row holds, on one line."""
-    text = " ".join(row.text[: 4 * PREVIEW_CHARS].split())
+    text = one_line(row.text[: 4 * PREVIEW_CHARS])
     return text if len(text) <= PREVIEW_CHARS else f"{text[: PREVIEW_CHARS - 1]}…"
 
 

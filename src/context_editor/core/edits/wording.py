@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from context_editor.core.edits.model import Author, Op
+from context_editor.core.plain import label
 from context_editor.core.rows import Media, Piece
 
 LISTED_CONTENTS: Final = 12
@@ -117,7 +118,7 @@ def described_parts(prompt: Sequence[Piece]) -> tuple[str, ...]:
     parts += [_document_words(m) for m in documents]
     parts += [f"pasted text ({len(text)} characters)" for p in prompt for text in p.pasted]
     parts += [
-        f"the attached file {p.extra.get('path') or 'of this prompt'} (read it again if needed)"
+        f"the attached file {label(str(p.extra.get('path') or 'of this prompt'))} (read it again if needed)"
         for p in prompt
         if p.rides and p.label == "file"
     ]
@@ -125,7 +126,7 @@ def described_parts(prompt: Sequence[Piece]) -> tuple[str, ...]:
 
 
 def _document_words(document: Media) -> str:
-    return f"a document {document.name}" if document.name else "a document"
+    return f"a document {label(document.name)}" if document.name else "a document"
 
 
 def cut(text: str, limit: int) -> str:

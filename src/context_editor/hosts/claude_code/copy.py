@@ -145,15 +145,17 @@ def _applied(engine: Engine, host: _CopyHost, transcript: Path) -> str:
                 writer.keep_all(group.lines)
     replace_file(transcript, b"".join(writer.lines))
     host.move_to(transcript)
+    epoch = engine.folder.read().epoch
     report = engine.confirm(is_final=True)
-    _check_taken_in(engine.folder)
+    _check_taken_in(engine.folder, epoch + 1)
     return report
 
 
-def _check_taken_in(folder: SessionFolder) -> None:
-    """The copy's own log says whether its rows read as they were planned."""
-    last = folder.applies.read_bytes().splitlines()[-1]
-    mismatch = json.loads(last)["mismatch"]
+def _check_taken_in(folder: SessionFolder, epoch: int) -> None:
+    """The copy's own state and log say whether its rows read as they were planned."""
+    mismatch = "nothing of what was handed over stands there"
+    if folder.read().epoch == epoch:
+        mismatch = json.loads(folder.applies.read_bytes().splitlines()[-1])["mismatch"]
     if mismatch:
         msg = f"the copy does not read as it was planned: {mismatch}"
         raise TranscriptError(msg)

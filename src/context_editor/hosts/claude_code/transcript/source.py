@@ -4,6 +4,7 @@ import os.path
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from context_editor.core.plain import label
 from context_editor.core.rows import Call, Json
 
 MAX_SOURCE_CHARS: Final = 80
@@ -38,7 +39,7 @@ def source_label(call: Call, cwd: str) -> str:
     name, words = call.name, _OWN_WORDS.get(call.name, _main_argument)
     if name.startswith(_MCP_PREFIX):
         name = name.removeprefix(_MCP_PREFIX).replace("__", ".")
-    text = " ".join(f"{name} {words(call.input, cwd)}".split())
+    text = label(f"{name} {words(call.input, cwd)}")
     return text if len(text) <= MAX_SOURCE_CHARS else text[: MAX_SOURCE_CHARS - 1] + CUT_MARK
 
 
