@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from context_editor.core.apply.emissions import Build
-from context_editor.core.apply.plan import Plan, Surroundings
+from context_editor.core.apply.model import Plan, Surroundings
 from context_editor.core.edits.model import Edit
 from context_editor.core.rows import Conversation
 from context_editor.core.slot import slot_place

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from context_editor.core.apply.emissions import Emission, Keep
-from context_editor.core.apply.plan import Placed, Plan, Surroundings, plan
+from context_editor.core.apply.model import Placed, Plan, Surroundings
+from context_editor.core.apply.plan import plan
 from context_editor.core.candidates.targets import targets_of
 from context_editor.core.edits.model import Edit, Op, Replacement
 from context_editor.core.names import Names

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from context_editor.core.apply.plan import Surroundings, first_change
+from context_editor.core.apply.model import Surroundings
+from context_editor.core.apply.plan import first_change
 from context_editor.core.disposable import on_edit_accepted
 from context_editor.core.edits.admit import Admitted, Ground, admit
 from context_editor.core.edits.model import Author, Edit, Op

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from context_editor.core import listing as lines
-from context_editor.core.apply.plan import Surroundings
+from context_editor.core.apply.model import Surroundings
 from context_editor.core.candidates.model import Candidate, review_words
 from context_editor.core.listing import Header, RowMarks
 from context_editor.core.molt import header_words

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 
-from context_editor.core.apply.plan import Surroundings, first_change
+from context_editor.core.apply.model import Surroundings
+from context_editor.core.apply.plan import first_change
 from context_editor.core.candidates.find import Review, ReviewMemory, candidates
 from context_editor.core.candidates.model import Candidate
 from context_editor.core.edits.admit import Ground

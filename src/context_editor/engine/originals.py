@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from context_editor.core.apply.plan import Placed
+from context_editor.core.apply.model import Placed
 from context_editor.core.edits.admit import described_pieces
 from context_editor.core.edits.model import Edit, Op, Replacement
 from context_editor.core.rows import Conversation, Media, Piece, Row

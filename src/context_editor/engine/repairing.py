@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from context_editor.core.apply.plan import Changes, Plan, Surroundings
+from context_editor.core.apply.model import Changes, Plan, Surroundings
 from context_editor.core.apply.walk import StoredRow, copied, emitted, stored_rows
 from context_editor.core.rows import Conversation, Piece, PieceForm
 from context_editor.core.state import Planted

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context_editor.core.apply.plan import Surroundings
+from context_editor.core.apply.model import Surroundings
 from context_editor.core.assemble import text_print
 from context_editor.core.close_report import ReportFacts
 from context_editor.core.edits.requests import EditCall, EditRequest

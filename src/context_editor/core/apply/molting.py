@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from context_editor.core.apply.emissions import Build
-from context_editor.core.apply.plan import Changes, Plan, Surroundings, check_legal
+from context_editor.core.apply.model import Changes, Plan, Surroundings
+from context_editor.core.apply.plan import check_legal
 from context_editor.core.apply.walk import emitted, stored_rows
 from context_editor.core.rows import Conversation, Piece, PieceForm, Row
 from context_editor.core.state import HANDOFF_LABEL, INDEX_LABEL, STANDING_LABELS, CarriedPart

@@ -9,37 +9,12 @@ Observed on Claude Code 2.1.332, 2026-11-30 (docs/host-notes.md).
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Protocol
 
 from context_editor.core.apply.emissions import Build, BuiltResult, Emission, Keep, KeptShape
+from context_editor.core.apply.model import Changes, Surroundings
 from context_editor.core.rows import Conversation, Piece, PieceForm
 from context_editor.core.state import CarriedPart
 from context_editor.errors import RefusedError
-
-
-class ChangesLike(Protocol):
-    """See `plan.Changes`."""
-
-    built: dict[int, Build]
-    inserted: dict[int, tuple[Build, ...]]
-    behind: dict[int, tuple[Build, ...]]
-    gone: set[int]
-
-
-class Around(Protocol):
-    """See `plan.Surroundings`."""
-
-    @property
-    def conversation(self) -> Conversation:
-        """The conversation as it is."""
-
-    @property
-    def running_response(self) -> str | None:
-        """The answer that must stay whole, while a turn runs."""
-
-    @property
-    def rebuild(self) -> bool:
-        """Whether every assistant row and every result is built anew."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +56,7 @@ def stored_rows(pieces: Sequence[Piece]) -> Iterator[StoredRow]:
         yield StoredRow(tuple(group))
 
 
-def emitted(around: Around, changes: ChangesLike) -> tuple[Emission, ...]:
+def emitted(around: Surroundings, changes: Changes) -> tuple[Emission, ...]:
     """The rows of the new conversation, in order."""
     walk = _Walk(around, changes)
     rows = stored_rows(around.conversation.pieces)
@@ -97,8 +72,8 @@ def emitted(around: Around, changes: ChangesLike) -> tuple[Emission, ...]:
 
 @dataclass
 class _Walk:
-    around: Around
-    changes: ChangesLike
+    around: Surroundings
+    changes: Changes
     out: list[Emission] = field(default_factory=list)
     carried: list[tuple[bool, CarriedPart]] = field(default_factory=list)
     open_calls: set[str] = field(default_factory=set)
