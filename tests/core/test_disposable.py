@@ -78,6 +78,13 @@ def test_d3_a_range_of_nothing_but_persons_rows_is_refused() -> None:
         )
 
 
+def test_d3_persons_rows_with_nothing_but_what_hangs_behind_them_are_refused() -> None:
+    talk = conversation(person("go"), host("skill_listing", BULK), person("stop"), text(BULK))
+
+    with pytest.raises(RefusedError, match="a person's words are never replaced"):
+        Session(talk).tag(adding("disposable", 1, 3, note=NOTE))
+
+
 def test_d3_what_the_host_hung_beside_a_persons_row_is_not_taken_alone() -> None:
     talk = conversation(
         text(BULK),

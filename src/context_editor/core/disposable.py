@@ -44,7 +44,7 @@ def disposable_runs(rows: Sequence[Row], names: Names) -> tuple[tuple[Row, ...],
     range of nothing but host rows.
 
     Raises:
-        RefusedError: Every row is a person's.
+        RefusedError: Every row is a person's, or hangs behind one.
     """
     runs: list[list[Row]] = [[]]
     for row in rows:
@@ -52,13 +52,12 @@ def disposable_runs(rows: Sequence[Row], names: Names) -> tuple[tuple[Row, ...],
             runs.append([])
         else:
             runs[-1].append(row)
-    if not any(runs):
+    taken = (tuple(rows),) if len(runs) == 1 else tuple(filter(None, map(_trimmed, runs)))
+    if not any(taken):
         found = ", ".join(map(names.words, rows))
         msg = f"{found}: a person's words are never replaced, and nothing else is named: mark rows of your own"
         raise RefusedError(msg)
-    if len(runs) == 1:
-        return (tuple(rows),)
-    return tuple(filter(None, map(_trimmed, runs)))
+    return taken
 
 
 def _trimmed(run: Sequence[Row]) -> tuple[Row, ...]:
@@ -104,7 +103,7 @@ def queue_due(
 
 
 def _is_due(mark: Mark, places: Places, before: int | None) -> bool:
-    last = places.row(mark.runs[-1].last)
+    last = places.row(mark.runs[-1].last) if mark.runs else None
     return before is None or last is None or last.positions[0] < before
 
 
