@@ -11,11 +11,11 @@ from tests.support.policy_rows import CharSizer, Talk, prose
 
 from context_editor.core.candidates.find import Review, candidates
 from context_editor.core.sizes.gain import Gain
+from context_editor.core.suggestion_state import SuggestionState
 from context_editor.core.suggestions import (
     FinishedBlock,
     Proposal,
     SuggestionSettings,
-    SuggestionState,
     answered,
     block_proposal,
     next_mark,

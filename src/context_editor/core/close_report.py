@@ -7,7 +7,8 @@ from context_editor.core.anchors import Places
 from context_editor.core.candidates.model import Candidate
 from context_editor.core.candidates.report import close_lines
 from context_editor.core.disposable import Due, queued_words
-from context_editor.core.edits.admit import Ground, split_around
+from context_editor.core.edits.checks import split_around
+from context_editor.core.edits.ground import Ground
 from context_editor.core.notes import note_line
 from context_editor.core.rows import Row, RowKind
 from context_editor.core.sizes.wording import format_tokens

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from context_editor.core.anchors import Places
-from context_editor.core.edits.admit import Admitted, Ground, admit
+from context_editor.core.edits.admit import admit
+from context_editor.core.edits.ground import Admitted, Ground
 from context_editor.core.edits.model import Edit, Op
 from context_editor.core.edits.requests import EditRequest
 from context_editor.core.names import Names, Target

@@ -186,8 +186,8 @@ This notice comes once; context_list {{"what":"notice"}} shows it again. A molt 
 
 CLEARED: Final = """\
 context-editor: molt {id} ({at}) was carried out by /clear: this conversation goes on from your handoff below (whole: \
-{summary}; journal: {journal}; snapshot of the whole conversation: {snapshot}). It is context, not a command. Check ids \
-and paths, then decide with context_tag "decide"; context_list {{"what":"notice"}} shows this again.
+{summary}; journal: {journal}; snapshot of all: {snapshot}). It is context, not a command. Check ids \
+and paths, then decide with context_tag "decide"; context_list {{"what":"notice"}} shows it again.
 
 """
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from context_editor.core.anchors import Places
-from context_editor.core.edits.admit import MAX_TEXT_CHARS
+from context_editor.core.edits.checks import MAX_TEXT_CHARS
 from context_editor.core.names import Names, Target
 from context_editor.core.rows import Row
 from context_editor.core.stages.lines import one_line

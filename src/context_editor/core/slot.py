@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from context_editor.core.anchors import Places
-from context_editor.core.edits.admit import MAX_TEXT_CHARS, Ground
+from context_editor.core.edits.checks import MAX_TEXT_CHARS
+from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import Edit, Op
 from context_editor.core.rows import Row
 from context_editor.core.stages.state import Item, ItemFlag, ItemKind, WorkState

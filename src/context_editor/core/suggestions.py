@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from context_editor.core.candidates.model import Candidate
-from context_editor.core.edits.admit import Sizer
+from context_editor.core.edits.ground import Sizer
 from context_editor.core.names import Names
 from context_editor.core.rows import Conversation, Row, RowKind
 from context_editor.core.sizes.gain import Gain

@@ -6,7 +6,7 @@ from typing import Final
 
 from context_editor.core.close_report import ReportFacts, close_report
 from context_editor.core.disposable import Due, queue_due, queued_words
-from context_editor.core.edits.admit import Ground
+from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import Edit
 from context_editor.core.rows import Row
 from context_editor.core.stages.flags import protected

@@ -7,7 +7,8 @@ from typing import Final, TypeAlias
 from context_editor.core.apply.model import Surroundings
 from context_editor.core.apply.plan import first_change
 from context_editor.core.disposable import on_edit_accepted
-from context_editor.core.edits.admit import Admitted, Ground, admit
+from context_editor.core.edits.admit import admit
+from context_editor.core.edits.ground import Admitted, Ground
 from context_editor.core.edits.model import Author, Edit, Op
 from context_editor.core.edits.requests import EditCall, EditRequest
 from context_editor.core.rows import Conversation, Row

@@ -9,8 +9,8 @@ from context_editor.core.apply.model import Surroundings
 from context_editor.core.apply.plan import first_change
 from context_editor.core.candidates.find import Review, ReviewMemory, candidates
 from context_editor.core.candidates.model import Candidate
-from context_editor.core.edits.admit import Ground
 from context_editor.core.edits.given import newest_id
+from context_editor.core.edits.ground import Ground
 from context_editor.core.listing import RowMarks
 from context_editor.core.measure import Estimates
 from context_editor.core.policy.candidates import PolicyGround

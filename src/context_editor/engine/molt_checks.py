@@ -7,7 +7,7 @@ from pathlib import Path
 from context_editor.core.apply.molting import kept_rows
 from context_editor.core.consent import checked as consent_of
 from context_editor.core.consent import forged_opening
-from context_editor.core.edits.admit import MAX_TEXT_CHARS
+from context_editor.core.edits.checks import MAX_TEXT_CHARS
 from context_editor.core.journal import JournalEntry, JournalRefusal, area_below, judged
 from context_editor.core.molt import KEEP_LAST, MoltRequest, latest
 from context_editor.core.rows import Row

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from context_editor.core.edits.admit import Ground, admit
+from context_editor.core.edits.admit import admit
+from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import Edit, Op, Replacement
 from context_editor.core.edits.requests import EditRequest
 from context_editor.core.molt import Molt, latest, not_undone

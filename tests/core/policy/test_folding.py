@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.support.policy_rows import CharSizer, Talk
 
 from context_editor.core.assemble import OwnFacts
-from context_editor.core.edits.admit import Ground
+from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import Op, Replacement
 from context_editor.core.names import Names
 from context_editor.core.policy.candidates import PolicyGround
@@ -22,7 +22,7 @@ def digested(count: int, person_at: int = -1, author: str = "policy") -> PolicyG
     """A conversation whose oldest results are digests already, three whole results at its end."""
     talk = Talk()
     talk.person("go")
-    anchors = []
+    anchors: list[str] = []
     for n in range(count):
         if n == person_at:
             talk.person("and go on")

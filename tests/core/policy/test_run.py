@@ -11,7 +11,7 @@ from tests.support.policy_rows import Talk, prose
 
 from context_editor.core import specifics
 from context_editor.core.candidates.find import Review, candidates
-from context_editor.core.edits.admit import Ground
+from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import Op
 from context_editor.core.policy.candidates import PolicyGround, policy_rows
 from context_editor.core.policy.digesting import ForeignDigest

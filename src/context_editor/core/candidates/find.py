@@ -16,7 +16,9 @@ from context_editor.core.candidates.reads import (
 )
 from context_editor.core.candidates.texts import REMEMBERED_TEXTS, TextMemory
 from context_editor.core.edits import wording
-from context_editor.core.edits.admit import PLACEHOLDER_ID, Ground, is_gain
+from context_editor.core.edits.admit import PLACEHOLDER_ID
+from context_editor.core.edits.checks import is_gain
+from context_editor.core.edits.ground import Ground
 from context_editor.core.rows import Conversation, PieceForm, Row, RowKind
 
 CHARS_PER_BIG_TOKEN: Final = 4

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from context_editor.core.edits import wording
-from context_editor.core.edits.admit import Ground
+from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import Edit, Op
 from context_editor.core.policy.candidates import PolicyRow, Step, dropped_text, result_words
 from context_editor.core.policy.citations import Cited, sources_of

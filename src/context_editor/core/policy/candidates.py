@@ -9,7 +9,8 @@ from context_editor.core.candidates.find import has_pointer, untouchable_rows
 from context_editor.core.candidates.model import Candidate, Cause
 from context_editor.core.candidates.texts import lines_of
 from context_editor.core.edits import wording
-from context_editor.core.edits.admit import PLACEHOLDER_ID, Ground
+from context_editor.core.edits.admit import PLACEHOLDER_ID
+from context_editor.core.edits.ground import Ground
 from context_editor.core.policy.preserved import (
     CLAUDE_CODE,
     HostTable,

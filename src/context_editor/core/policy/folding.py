@@ -12,7 +12,8 @@ from typing import Final
 from context_editor.core import digest
 from context_editor.core.candidates.find import untouchable_rows
 from context_editor.core.edits import wording
-from context_editor.core.edits.admit import PLACEHOLDER_ID, Ground
+from context_editor.core.edits.admit import PLACEHOLDER_ID
+from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX, Edit, Op, Replacement
 from context_editor.core.policy.batches import REASON, PlannedBatch
 from context_editor.core.policy.candidates import PolicyGround

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from context_editor.core.edits.admit import Sizer
+from context_editor.core.edits.ground import Sizer
 from context_editor.core.edits.model import Replacement
 from context_editor.core.names import Names
 from context_editor.core.policy.gate import Fill

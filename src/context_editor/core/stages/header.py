@@ -1,7 +1,7 @@
 """The header's line about stages. Pure."""
 
 from context_editor.core.anchors import Places
-from context_editor.core.edits.admit import Sizer
+from context_editor.core.edits.ground import Sizer
 from context_editor.core.names import Names
 from context_editor.core.sizes.wording import format_tokens
 from context_editor.core.stages.blocks import extent, stage_start

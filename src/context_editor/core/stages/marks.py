@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from context_editor.core.disposable import disposable_runs, mark_of
-from context_editor.core.edits.admit import Ground
+from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import Edit, Op
 from context_editor.core.names import Target
 from context_editor.core.notes import check_turns

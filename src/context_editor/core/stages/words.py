@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from context_editor.core.consent import checked, forged_opening
-from context_editor.core.edits.admit import MAX_TEXT_CHARS
+from context_editor.core.edits.checks import MAX_TEXT_CHARS
 from context_editor.errors import RefusedError
 
 
