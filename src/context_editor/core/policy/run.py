@@ -195,7 +195,7 @@ class _Walker:
             indexed += cited
         return Outcome(
             request.fill,
-            Fill(tokens, request.fill.max_tokens),
+            Fill(max(0, tokens), request.fill.max_tokens),
             request.target_ratio,
             kept,
             request.settings.kept_results,
@@ -215,7 +215,7 @@ class _Walker:
                 break
             tokens -= batch.saved_tokens
             made.append(batch)
-        after = Fill(tokens, request.fill.max_tokens)
+        after = Fill(max(0, tokens), request.fill.max_tokens)
         return replace(outcome, after=after, batches=(*outcome.batches, *made))
 
     def _batch(self, members: Sequence[PolicyRow]) -> PlannedBatch | LeftBatch:
