@@ -10,10 +10,13 @@ import pytest
 from tests.support.fake_host import FakeHost, apply, engine_of
 from tests.support.journal import BODY, ENTRY, lay_journal
 from tests.support.scene import Applied, Scene, header_line
+from tests.support.transcripts import SESSION
 
 from context_editor.core import idle
 from context_editor.core.manual import MANUAL
 from context_editor.errors import RefusedError
+from context_editor.hosts.claude_code.copy import write_edited_copy
+from context_editor.hosts.claude_code.wiring import Opened, SessionRef, open_engine
 from context_editor.server.registry import TOOLS
 from context_editor.store.session import SessionFolder
 
@@ -534,6 +537,22 @@ def test_k_m16_where_mods_are_off_the_next_session_begins_with_the_handoff_once(
     assert again == ""
     new = SessionFolder(scene.folder.with_name("s-new")).read()
     assert [molt.id for molt in new.molts] == ["m1"]
+
+
+def test_the_edited_copy_of_a_session_takes_a_queued_molt_in(scene: Scene) -> None:
+    worked(scene)
+    lay_journal(scene.project)
+    scene.gets("context_molt", summary=HANDOFF, session_journal_path=ENTRY, keep_last=0)
+    scene.ends("queued")
+    ref = SessionRef(SESSION, scene.path)
+    copy = write_edited_copy(open_engine(ref, Opened(scene.data, json.loads)))
+
+    assert copy.report.startswith("context-editor: molt m1")
+    engine = open_engine(SessionRef(copy.id, copy.transcript), Opened(scene.data, json.loads))
+    (row, *_) = engine.view(engine.folder.read()).reading.conversation.listed
+    assert HANDOFF in row.text
+    assert "word word" not in copy.transcript.read_text(encoding="utf-8")
+    assert engine.notice().startswith("context-editor: molt m1")
 
 
 def test_a_handoff_that_is_too_long_for_a_hook_is_cut_and_its_file_named(scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""`held`, `dropped` and `policy`: what the retention policy keeps, dropped, and would do."""
+"""`held`, `notice`, `dropped` and `policy`: what the retention policy keeps, dropped, and would do."""
 
 import argparse
 from dataclasses import asdict, replace
@@ -18,6 +18,17 @@ def held(asked: argparse.Namespace) -> int:
         say_json({"session": session.ref.id, **asdict(engine.held())})
     else:
         say(engine.held_words())
+    return 0
+
+
+def notice(asked: argparse.Namespace) -> int:
+    """Print the notice of a session's last molt, and what was decided."""
+    session = chosen(asked.session, asked.data)
+    words = session.engine().notice()
+    if asked.json:
+        say_json({"session": session.ref.id, "notice": words})
+    else:
+        say(words)
     return 0
 
 

@@ -105,7 +105,7 @@ def _check(folder: SessionFolder) -> None:
     if state.intent is not None:
         msg = "an apply of the running session is open: try again when its turn has ended"
         raise RefusedError(msg)
-    if not state.queue:
+    if not (state.queue or state.molt):
         msg = (
             "nothing is queued: queue edits first, with context_edit or `context-editor edit FILE`"
         )
