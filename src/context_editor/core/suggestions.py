@@ -162,10 +162,20 @@ def suggested_at_prompt(
         turn: The number of the turn that the prompt begins.
         last_turn_tokens: Tool results of the turn before, in tokens.
     """
-    is_waiting = bool(state.due) and not state.is_told
-    if not is_waiting and last_turn_tokens < HEAVY_TURN_TOKENS:
+    if not is_wanted_at_prompt(state, turn, last_turn_tokens):
         return state, ""
     return _told(state, proposal, turn)
+
+
+def is_wanted_at_prompt(state: SuggestionState, turn: int, last_turn_tokens: int) -> bool:
+    """Whether a prompt may carry a suggestion at all: only then a proposal need be worked out."""
+    is_waiting = bool(state.due) and not state.is_told
+    is_heavy = last_turn_tokens >= HEAVY_TURN_TOKENS
+    return (is_waiting or is_heavy) and not _is_cooling(state, turn)
+
+
+def _is_cooling(state: SuggestionState, turn: int) -> bool:
+    return state.last_turn >= 0 and turn - state.last_turn < COOLDOWN_TURNS
 
 
 def standing_suggestion(state: SuggestionState, proposal: Proposal | None) -> str:
@@ -178,8 +188,7 @@ def standing_suggestion(state: SuggestionState, proposal: Proposal | None) -> st
 def _told(
     state: SuggestionState, proposal: Proposal | None, turn: int
 ) -> tuple[SuggestionState, str]:
-    is_cooling = state.last_turn >= 0 and turn - state.last_turn < COOLDOWN_TURNS
-    if is_cooling or proposal is None or not proposal.is_worthwhile:
+    if _is_cooling(state, turn) or proposal is None or not proposal.is_worthwhile:
         return state, ""
     words = suggestion_words(proposal, with_policy=state.due == POLICY_MARK)
     return replace(state, is_told=bool(state.due), last_turn=turn), words

@@ -56,6 +56,8 @@ def rereads(
         known: Call ids that were counted earlier; they stay counted when their rows are gone.
     """
     compressed = _compressed(conversation, replacements, disk)
+    if not compressed:
+        return tuple(known)
     changed: dict[str, int] = {}
     found = list(known)
     seen = set(known)

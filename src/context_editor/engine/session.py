@@ -17,6 +17,7 @@ from context_editor.core.state import TurnChoices
 from context_editor.core.suggestions import (
     POLICY_MARK,
     answered,
+    is_wanted_at_prompt,
     next_mark,
     observed,
     rearm_mark,
@@ -287,6 +288,8 @@ class Engine(Molting, Retention):
         self._observe(view)
         state = view.state
         tokens = turn_result_tokens(view.reading.conversation, view.turn, view.sizes)
+        if not is_wanted_at_prompt(state.suggestions, view.turn + 1, tokens):
+            return ()
         proposal = self.proposal(view, self.candidates(view))
         state.suggestions, words = suggested_at_prompt(
             state.suggestions, proposal, view.turn + 1, tokens

@@ -1,7 +1,9 @@
 """What stands on disk for the paths that rows name; decisions read only these facts."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -16,16 +18,72 @@ TEMP_FOLDERS: Final = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 (only c
 
 
 def gathered(conversation: Conversation, project: Path | None) -> DiskFacts:
-    """The facts for every path that a row names.
+    """The facts for every path that a row names; each is looked up when it is first asked for.
+
+    Most looks at a session ask for none of them, and a long one names thousands.
 
     Args:
         conversation: The rows.
         project: The folder that counts as the project; None when it is unknown.
     """
-    temp = {Path(folder).resolve() for folder in (*TEMP_FOLDERS, tempfile.gettempdir())}
-    root = project.resolve() if project else None
-    files = {name: _fact(name, root, temp) for name in paths_named(conversation)}
-    return DiskFacts(files, _contents(contents_wanted(conversation, files)))
+    files = _Files(conversation, project)
+    return DiskFacts(files, _Contents(conversation, files))
+
+
+@dataclass(eq=False)
+class _Files(Mapping[PathName, FileFact]):
+    """What stands at each path."""
+
+    conversation: Conversation
+    project: Path | None
+    _known: dict[PathName, FileFact] = field(default_factory=dict[PathName, FileFact])
+
+    @cached_property
+    def _names(self) -> Mapping[PathName, None]:
+        return dict.fromkeys(paths_named(self.conversation))
+
+    @cached_property
+    def _root(self) -> Path | None:
+        return self.project.resolve() if self.project else None
+
+    @cached_property
+    def _temp(self) -> set[Path]:
+        return {Path(folder).resolve() for folder in (*TEMP_FOLDERS, tempfile.gettempdir())}
+
+    def __getitem__(self, name: PathName) -> FileFact:
+        known = self._known.get(name)
+        if known is None:
+            if name not in self._names:
+                raise KeyError(name)
+            known = self._known[name] = _fact(name, self._root, self._temp)
+        return known
+
+    def __iter__(self) -> Iterator[PathName]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+@dataclass(eq=False)
+class _Contents(Mapping[str, str]):
+    """The text of the files that are to be compared, by real path."""
+
+    conversation: Conversation
+    files: Mapping[PathName, FileFact]
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        return _contents(contents_wanted(self.conversation, self.files))
+
+    def __getitem__(self, path: str) -> str:
+        return self._texts[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
 
 def _fact(name: PathName, root: Path | None, temp: set[Path]) -> FileFact:
