@@ -59,7 +59,8 @@ def make_resumable(path: Path, loads: Loads = json.loads) -> Patched:
         old, new = _parts(path, loads)
         changes = list(_changes(old, new))
         _check(changes, loads)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        # A row of another shape than the host writes: nothing was written yet.
         return Patched(reason=f"{type(error).__name__}: {error}")
     return _write(path, changes)
 

@@ -77,7 +77,7 @@ def is_sent(entry: Entry) -> bool:
     kind = type_of(entry)
     if kind == "hook_success":
         payload = payload_of(entry)
-        return bool(payload.get("content")) and payload.get("hookEvent") in _SPEAKING_HOOKS
+        return bool(payload.get("content")) and word_of(payload, "hookEvent") in _SPEAKING_HOOKS
     return bool(kind) and kind not in SILENT_TYPES
 
 

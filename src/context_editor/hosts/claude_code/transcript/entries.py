@@ -101,7 +101,7 @@ def entry_of(raw: Raw, offset: int, length: int, index: int, interned: Interned)
     A line of a known type without a `uuid` counts as outside: nothing can name it and nothing
     follows it.
     """
-    kind, uuid = raw.get("type"), raw.get("uuid")
+    kind, uuid = word_of(raw, "type"), raw.get("uuid")
     if kind not in CHAIN_TYPES or not isinstance(uuid, str):
         return None
     facts, content = _PARTS[kind](raw)
@@ -193,7 +193,7 @@ _WHOLE_PAYLOADS: Final = frozenset({"queued_command", "hook_additional_context"}
 
 def slimmed_payload(payload: Raw) -> Raw:
     """An attachment's payload without long texts; words whose author must be told stay whole."""
-    if payload.get("type") in _WHOLE_PAYLOADS:
+    if word_of(payload, "type") in _WHOLE_PAYLOADS:
         return payload
     return {key: value for key, value in payload.items() if _is_short(value)}
 

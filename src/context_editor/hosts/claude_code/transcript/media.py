@@ -33,11 +33,11 @@ _JPEG_ALONE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 
 def media_of(block: Mapping[str, Any]) -> Media | None:
     """The image or the document that a content block holds; None for every other block."""
-    kind = block.get("type")
+    kind = word_of(block, "type")
     if kind not in {"image", "document"}:
         return None
     source = record_of(block.get("source"))
-    is_held = source.get("type", "base64") in {"base64", "text"}
+    is_held = (word_of(source, "type") or "base64") in {"base64", "text"}
     data = word_of(source, "data") if is_held else ""
     return _media(kind == "image", word_of(source, "media_type"), data, word_of(block, "title"))
 
@@ -51,7 +51,7 @@ def media_in(blocks: Iterable[Mapping[str, Any]]) -> tuple[Media, ...]:
 def media_of_file(payload: Mapping[str, Any]) -> tuple[Media, ...]:
     """The image or PDF of a `file` attachment, whose content the host stores in its own shape."""
     content = record_of(payload.get("content"))
-    file, kind = record_of(content.get("file")), content.get("type")
+    file, kind = record_of(content.get("file")), word_of(content, "type")
     if not file or kind not in {"image", "pdf"}:
         return ()
     media_type = word_of(file, "type") or ("application/pdf" if kind == "pdf" else "")

@@ -193,9 +193,9 @@ def result_text(content: object) -> str:
         return content
     fields = {"text": "text", "tool_reference": "tool_name"}
     return "\n".join(
-        word_of(block, fields[block["type"]])
+        word_of(block, fields[word_of(block, "type")])
         for block in records_of(content)
-        if block.get("type") in fields
+        if word_of(block, "type") in fields
     )
 
 
@@ -249,7 +249,7 @@ def _is_of_own_compact(entry: Entry, source: Source, around: Surroundings) -> bo
     if source is Source.COMPACT or source is Source.COMMAND:
         return is_own_compact(entry, prompt_text(entry.content))
     if source is Source.CAVEAT or source is Source.OUTPUT:
-        return entry.facts.get("promptId") in around.own_compacts
+        return word_of(entry.facts, "promptId") in around.own_compacts
     return False
 
 

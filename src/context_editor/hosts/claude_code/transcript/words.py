@@ -137,7 +137,7 @@ def source_of(entry: Entry) -> Source:
 
 def is_typed_by_record(facts: Mapping[str, Any]) -> bool:
     """Whether the host itself records that a person submitted this text (2.1.3xx)."""
-    return facts.get("promptSource") in _TYPED_SOURCES and not facts.get("textNotTyped")
+    return word_of(facts, "promptSource") in _TYPED_SOURCES and not facts.get("textNotTyped")
 
 
 def _source_by_text(text: str) -> Source | None:
@@ -176,7 +176,8 @@ def _source_by_record(entry: Entry) -> Source:
         return Source.TASK_NOTIFICATION
     # A plugin as the only mark of a line is the stamp of a compaction, and tells nothing (see
     # is_rebuilt).
-    return Source.PERSON if kind in _PERSON_ORIGINS | {None, "plugin"} else Source.SYSTEM
+    is_person = not isinstance(kind, str) or kind in _PERSON_ORIGINS | {"plugin"}
+    return Source.PERSON if is_person else Source.SYSTEM
 
 
 def prompt_text(content: object) -> str:
@@ -229,7 +230,9 @@ def _is_answered_by_us(entry: Entry, text: str) -> bool:
     """
     name = _COMMAND.search(text)
     is_named = name is not None and name[1].lstrip("/").startswith(f"{PLUGIN_NAME}:")
-    return is_named and entry.facts.get("rowSource") == "local" and not entry.facts.get("turnOrigin")
+    return (
+        is_named and entry.facts.get("rowSource") == "local" and not entry.facts.get("turnOrigin")
+    )
 
 
 def is_own_compact(entry: Entry, text: str) -> bool:
