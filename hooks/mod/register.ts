@@ -49,21 +49,6 @@ const resumed = async ($: EngineInterface, resume: unknown): Promise<void> => {
   }
 }
 
-/** Whether the session stays open for a person once nothing is left to do; a headless run ends then. */
-let staysOpen = false
-
-/** How long a conversation that was begun anew rests before it goes on: the host has left its queue then. */
-const ANEW_DELAY_MS = 300
-
-/** Goes on behind a compaction that began the conversation anew: the host tells its tables again with a later prompt. */
-const resumedAnew = async ($: EngineInterface, resume: unknown): Promise<void> => {
-  if (staysOpen) {
-    $.clock.after(ANEW_DELAY_MS, () => void quietly($, resumed($, resume)))
-  } else {
-    await resumed($, resume)
-  }
-}
-
 /** Applies what is queued: the compaction and the continuation are queued at once, and run in this order. */
 const applied = async ($: EngineInterface, isNormal: boolean, answerText: string): Promise<void> => {
   const turn = await asked($, 'turn-end', { isNormal, answer: answerText })
@@ -79,11 +64,11 @@ const applied = async ($: EngineInterface, isNormal: boolean, answerText: string
   }
   const compaction = $.command.run({ command: 'compact', args })
 
-  void quietly($, turn['anew'] === true ? compaction.then(() => resumedAnew($, resume)) : resumed($, resume))
   void quietly(
     $,
     compaction.then(() => asked($, 'confirm', {})),
   )
+  void quietly($, resumed($, resume))
 }
 
 /** The commands that are answered to the person; the rest of ours are prompts for the model. */
@@ -121,7 +106,6 @@ export const register: Register = (on, options) => {
   on('session.start', async ($, e, next) => {
     const started = await next(e)
 
-    staysOpen = e.isInteractive
     await quietly($, greeted($))
 
     return started

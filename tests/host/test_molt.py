@@ -377,3 +377,32 @@ def test_k_m15_what_the_host_sheds_is_told_once_with_its_snapshot(
     assert len(sent) == 1
     assert str(snapshot) in sent[0].text
     assert "2999" in snapshot.read_text(encoding="utf-8")
+
+
+# --- at a terminal -----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_at_a_terminal_a_molt_goes_on_by_itself_and_idleness_is_told_once(
+    machine: Callable[..., Host],
+) -> None:
+    host = with_files(
+        machine(), {".context-editor.toml": "idle_reminder_seconds = 2\n", ENTRY: BODY}
+    )
+    look = say("look", seq(1_000, 3_000, "toolu_big1"))
+    script = [look, molt(keep_last=0), say("status: a molt is queued"), say("I go on.")]
+    with host.terminal(script) as terminal:
+        terminal.wait_until(
+            lambda: "Successfully connected" in terminal.debug.read_text(encoding="utf-8"),
+            "the plugin's server is connected",
+        )
+        terminal.submit("go")
+        terminal.wait_for("I go on.")
+        screen = terminal.wait_for("context-editor: idle for 2 s.")
+        bodies = [exchange.body for exchange in terminal.model.exchanges]
+
+    sent = json.dumps(messages_of(bodies[-1]), ensure_ascii=False)
+    assert any(map(is_handoff, blocks(bodies[-1]))), shown(bodies[-1])
+    assert HANDOFF in sent
+    assert screen.count("context-editor: idle for 2 s.") == 1
+    assert "idle" not in sent

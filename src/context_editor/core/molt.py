@@ -166,8 +166,8 @@ FIRST_LINES: Final = (
 """What stands above the handoff in the conversation."""
 
 RESUME: Final = (
-    "The molt is done. Read the handoff and the notice, look after what they name, record your decision, and go on "
-    "with the work if it is to be continued."
+    "The molt is done. Read the handoff and the notice, then open the journal entry and what else they name before you "
+    "answer. Record your decision, and go on with the work if it is to be continued."
 )
 """The continuation prompt after a molt, where the caller gave no text."""
 

@@ -52,13 +52,11 @@ class TurnEnd:
         edits: How many edits to apply now; 0 to apply nothing.
         resume: The continuation prompt; empty to wait for the person.
         notice: One line for the person; empty when there is nothing to say.
-        is_anew: Whether the conversation is begun anew, so that the continuation is to follow what the host then says.
     """
 
     edits: int = 0
     resume: str = ""
     notice: str = ""
-    is_anew: bool = False
 
 
 @dataclass
@@ -232,7 +230,7 @@ class Engine(Molting, Retention):
             default = RESUME if state.molt else DEFAULT_RESUME
             state.continuation = "" if is_waiting else _resume_words(choices, default)
             count = 1 if state.molt else len(state.queue)
-            return TurnEnd(count, state.continuation, is_anew=state.molt is not None)
+            return TurnEnd(count, state.continuation)
 
     def _held_words(self, view: View) -> str:
         """Why `keep_cache` holds the queue back; empty when it does not."""

@@ -23,9 +23,9 @@ STANDING: Final = frozenset(
 """Texts that stay in force and that the host does not send again: the newest of each subject stays.
 
 Its tables (environment, model, tools, agents, skills, MCP instructions), the project's instructions and the
-date it does send again, as soon as they stand nowhere in the conversation: with the next prompt, or, where
-a continuation is queued behind the compaction in a headless run, with that turn's first tool result. Carried
-as text they would stand twice. Observed on Claude Code 2.1.332, 2026-11-30 (docs/host-notes.md, 10).
+date it does send again, as soon as they stand nowhere in the conversation: with the next prompt that a person
+types, and in a turn that a plugin's prompt begins with its first tool result. Carried as text they would stand
+twice from then on. Observed on Claude Code 2.1.332, 2026-11-30 (docs/host-notes.md, 10).
 """
 
 TAG: Final = "<system-reminder>"

@@ -121,7 +121,7 @@ def _turn_end(engine: Engine, given: Mapping[str, Any]) -> Answer:
         is_normal=bool(given.get("isNormal")), answer=answer, person_waits=is_waiting
     )
     command = APPLY_COMMAND.format(count=end.edits) if end.edits else ""
-    return {"command": command, "resume": end.resume, "notice": end.notice, "anew": end.is_anew}
+    return {"command": command, "resume": end.resume, "notice": end.notice}
 
 
 def _compact(engine: Engine, given: Mapping[str, Any]) -> Answer:
