@@ -15,6 +15,7 @@ from tests.support.transcripts import SESSION
 from context_editor.core import idle
 from context_editor.core.manual import MANUAL
 from context_editor.errors import RefusedError
+from context_editor.hosts.claude_code import quick
 from context_editor.hosts.claude_code.copy import write_edited_copy
 from context_editor.hosts.claude_code.wiring import Opened, SessionRef, open_engine
 from context_editor.server.registry import TOOLS
@@ -537,6 +538,23 @@ def test_k_m16_where_mods_are_off_the_next_session_begins_with_the_handoff_once(
     assert again == ""
     new = SessionFolder(scene.folder.with_name("s-new")).read()
     assert [molt.id for molt in new.molts] == ["m1"]
+
+
+def test_the_handoff_and_the_snapshot_are_read_without_a_question(scene: Scene) -> None:
+    worked(scene)
+    lay_journal(scene.project)
+    scene.gets("context_molt", summary=HANDOFF, session_journal_path=ENTRY)
+
+    for path in (scene.folder / "molts").iterdir():
+        answer = quick.answered("pre-tool-use", asked_to_read(scene, path))
+        assert answer is not None
+        assert answer["hookSpecificOutput"]["permissionDecision"] == "allow"
+    assert quick.answered("pre-tool-use", asked_to_read(scene, scene.folder / "state.json")) == {}
+
+
+def asked_to_read(scene: Scene, path: Path) -> dict[str, object]:
+    given: dict[str, object] = {"session_id": scene.folder.name, "tool_name": "Read"}
+    return {**given, "tool_input": {"file_path": str(path)}}
 
 
 def test_the_edited_copy_of_a_session_takes_a_queued_molt_in(scene: Scene) -> None:

@@ -87,10 +87,16 @@ def _allowed(updated: Answer | None) -> Answer:
 
 
 def _is_in_archive(path: str, given: Given) -> bool:
+    """Whether a path is below what this session archived, or below the snapshots of its molts."""
+    folder = session_path(given)
+    return any(_is_below(path, f"{folder}/{name}") for name in ("archive", "molts"))
+
+
+def _is_below(path: str, folder: str) -> bool:
     try:
-        archive = os.path.realpath(f"{session_path(given)}/archive")
-        inside = os.path.commonpath([archive, os.path.realpath(path)]) == archive
-        return inside and os.path.isdir(archive)  # noqa: PTH112 (see above)
+        real = os.path.realpath(folder)
+        inside = os.path.commonpath([real, os.path.realpath(path)]) == real
+        return inside and os.path.isdir(real)  # noqa: PTH112 (see above)
     except (OSError, ValueError):
         return False
 
