@@ -130,28 +130,28 @@ def _is_reread(
 ) -> bool:
     target = target_of(row, disk)
     file = file_of(target)
-    is_original = _is_later(row, compressed.get(_archive_key(file), ())) if file else False
-    return is_original or _is_later(
-        row,
-        (
-            one
-            for one in compressed.get(target, ())
-            if not file or not _was_changed(row, one, changed.get(file, -1), disk)
-        ),
-    )
-
-
-def _is_later(row: Row, replaced: Iterable[_Compressed]) -> bool:
-    return any(row.turn > one.turn for one in replaced)
-
-
-def _was_changed(row: Row, one: _Compressed, changed_at: int, disk: DiskFacts) -> bool:
-    """Whether the file was changed between the original read and this one, here or on disk."""
-    if changed_at > one.at >= 0 or (one.at < 0 <= changed_at):
+    originals = compressed.get(_archive_key(file), ()) if file else ()
+    if any(row.turn > one.turn for one in originals):
         return True
+    earlier = [one for one in compressed.get(target, ()) if row.turn > one.turn]
+    if not file or not earlier:
+        return bool(earlier)
+    changed_at, modified_s = changed.get(file, -1), _modified_s(row, disk)
+    return any(not _was_changed(one, changed_at, modified_s) for one in earlier)
+
+
+def _was_changed(one: _Compressed, changed_at: int, modified_s: float) -> bool:
+    """Whether the file was changed between the original read and this one, here or on disk."""
+    is_changed_here = changed_at > one.at >= 0 or (one.at < 0 <= changed_at)
+    return is_changed_here or 0 < one.since_s < modified_s
+
+
+def _modified_s(row: Row, disk: DiskFacts) -> float:
+    """When the file of a read was changed on disk before that read, in seconds; 0 where it was not."""
     name = path_name(row) if row.call is not None and row.call.name == READ else None
     fact: FileFact | None = disk.files.get(name) if name else None
-    return fact is not None and 0 < one.since_s < fact.modified_s < row.pieces[-1].position_s
+    is_before = fact is not None and fact.modified_s < row.pieces[-1].position_s
+    return fact.modified_s if fact is not None and is_before else 0.0
 
 
 @dataclass(frozen=True, slots=True)
