@@ -10,6 +10,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from context_editor.server.calls import Desk
+from context_editor.server.door import door_open
 from context_editor.server.instructions import INSTRUCTIONS
 from context_editor.server.registry import TOOLS
 from context_editor.server.tool import Tool
@@ -86,5 +87,5 @@ def server_for(desk: Desk) -> Server[Any]:
 async def serve(desk: Desk) -> None:
     """Serve one connection over standard input and output until the client leaves."""
     server = server_for(desk)
-    async with stdio_server() as (incoming, outgoing):
+    async with door_open(desk.sessions), stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

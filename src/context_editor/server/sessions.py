@@ -1,7 +1,8 @@
 """Which session a call means, and its engine, kept open so that a call reads only what is new."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -99,6 +100,30 @@ class Sessions:
         engine.apply_mode = presence.apply_mode(self.data, host_pid())
         engine.limits = limits_here(self.data)
         return engine
+
+    @contextmanager
+    def looked_at(self, caller: Caller, *, is_mid_turn: bool) -> Iterator["Engine"]:
+        """The engine of a session for the length of a look that no call of ours asks for.
+
+        Args:
+            caller: The session.
+            is_mid_turn: Whether an answer is being written now.
+
+        Raises:
+            ContextEditorError: The session's state cannot be read.
+        """
+        from context_editor.hosts.claude_code.session import ClaudeSession  # noqa: PLC0415 (see `_opened`)
+
+        engine = self.engine(replace(caller, call_id=""))
+        host = engine.host
+        if isinstance(host, ClaudeSession):
+            host.is_mid_turn = is_mid_turn
+        try:
+            yield engine
+        finally:
+            if isinstance(host, ClaudeSession):
+                host.is_mid_turn = True
+            self.answered(caller)
 
     def answered(self, caller: Caller) -> None:
         """Note the epoch after a call: what this process took in itself, it has read already."""

@@ -7,6 +7,7 @@ import json
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
@@ -16,6 +17,7 @@ from context_editor.hosts.claude_code import quick
 Given: TypeAlias = Mapping[str, Any]
 Answer: TypeAlias = dict[str, Any]
 Handler: TypeAlias = Callable[[Given], Answer]
+Look: TypeAlias = Callable[[Any, Given], Answer]
 
 CONTEXT_CHARS: Final = 2_000
 """The most that one prompt is made to carry, in characters: a hard cap, whatever there is to say."""
@@ -73,15 +75,16 @@ def _session_folder(given: Given) -> Path:
     return Path(quick.session_path(given))
 
 
-def prompt_submitted(given: Given) -> Answer:
+def prompt_submitted(engine: Any, given: Given) -> Answer:
     """Attach what the next prompt is to carry; nothing when there is nothing to say."""
-    lines = _engine(given).prompt_lines(str(given.get("prompt", "")))
+    lines = engine.prompt_lines(str(given.get("prompt", "")))
     return _with_context("UserPromptSubmit", "\n".join(lines))
 
 
-def tool_used(given: Given) -> Answer:
+def tool_used(engine: Any, given: Given) -> Answer:
     """Suggest something where the context has just crossed a mark."""
-    return _with_context("PostToolUse", _engine(given, is_mid_turn=True).suggest_at_tool())
+    del given
+    return _with_context("PostToolUse", engine.suggest_at_tool())
 
 
 def _with_context(event: str, words: str) -> Answer:
@@ -91,15 +94,28 @@ def _with_context(event: str, words: str) -> Answer:
     return {"hookSpecificOutput": answer}
 
 
-def turn_ended(given: Given) -> Answer:
+def turn_ended(engine: Any, given: Given) -> Answer:
     """Close a block where the answer ends with the optimize marker; the apply itself is the mod's."""
     from context_editor.core.marker import ends_with_marker
 
     answer = str(given.get("last_assistant_message") or "")
-    if not ends_with_marker(answer):
-        return {}
-    words = _engine(given).answered_with(answer)
+    words = engine.answered_with(answer) if ends_with_marker(answer) else ""
     return {"systemMessage": f"context-editor: {words}"} if words else {}
+
+
+LOOKS: Final[Mapping[str, Look]] = {
+    "prompt-submit": prompt_submitted,
+    "post-tool-use": tool_used,
+    "stop": turn_ended,
+}
+"""What is answered by a look at the session, which the running server has read already."""
+
+MID_TURN: Final = frozenset({"post-tool-use"})
+"""The events at which an answer is being written."""
+
+
+def _looked(event: str, given: Given) -> Answer:
+    return LOOKS[event](_engine(given, is_mid_turn=event in MID_TURN), given)
 
 
 OWN_COMMAND: Final = "context-editor:"
@@ -248,9 +264,7 @@ def _engine(given: Given, *, is_mid_turn: bool = False) -> Any:
 
 
 HANDLERS: Final[Mapping[str, Handler]] = {
-    "prompt-submit": prompt_submitted,
-    "post-tool-use": tool_used,
-    "stop": turn_ended,
+    **{event: partial(_looked, event) for event in LOOKS},
     "pre-compact": compacting,
     "session-start": session_started,
     "session-end": session_ended,
