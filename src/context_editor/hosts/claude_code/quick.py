@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-from context_editor.hosts.claude_code.environment import data_path
+from context_editor.hosts.claude_code.environment import data_path, host_pid
 from context_editor.hosts.claude_code.meter import is_heavy_turn, is_past_mark
 from context_editor.hosts.claude_code.tool_log import note_tool
 
@@ -115,6 +115,33 @@ HANDLERS: Final[Mapping[str, Callable[[Given], Answer | None]]] = {
 """The events that may need no look, by their names on the command line."""
 
 
+DOOR_WAIT_S: Final = 10.0
+"""How long the server may take to answer, in seconds: one that never read a long session before reads it then."""
+
+
+def door_path() -> str:
+    """Where the server of this host process listens for hooks."""
+    return f"{data_path()}/hosts/{host_pid()}.sock"
+
+
+def _at_the_door(event: str, raw: bytes) -> bytes:
+    """The running server's answer as JSON; empty where none answers."""
+    import socket
+
+    told = b""
+    try:
+        with socket.socket(socket.AF_UNIX) as door:
+            door.settimeout(DOOR_WAIT_S)
+            door.connect(door_path())
+            door.sendall(event.encode() + b"\n" + raw)
+            door.shutdown(socket.SHUT_WR)
+            while part := door.recv(65_536):
+                told += part
+    except OSError:
+        return b""
+    return told
+
+
 def main(event: str) -> int:
     """Run one hook over standard input and output; 0 always (see `hooks.run`)."""
     raw = sys.stdin.buffer.read()
@@ -131,11 +158,15 @@ def main(event: str) -> int:
 
 
 def _looked(event: str, raw: bytes, *, is_answered: bool) -> int:
-    """Run the whole hook, which needs what the interpreter was started without."""
+    """Have the running server look, which has read the session; without one, run the whole hook here."""
+    told = _at_the_door(event, raw) if is_answered else b""
+    if told:
+        sys.stdout.buffer.write(told if told != b"{}" else b"")
+        return 0
     import io
     import site
 
-    site.main()
+    site.main()  # what the interpreter was started without
     from context_editor.hosts.claude_code import hooks
 
     return hooks.run(event, io.BytesIO(raw), sys.stdout.buffer, needs_look=is_answered)
