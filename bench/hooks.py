@@ -45,7 +45,8 @@ class Case:
         name: What the table calls it.
         event: The hook's name on the command line.
         given: What the host says beside session and transcript.
-        is_loud: Whether the engine has to look at the session.
+        is_loud: Whether somebody has to look at the session.
+        is_alone: Whether no server runs that could look, so that the hook reads the session itself.
         bar: The most that the design allows, in words.
     """
 
@@ -53,46 +54,34 @@ class Case:
     event: str
     given: Mapping[str, Any]
     is_loud: bool = False
+    is_alone: bool = False
     bar: str = ""
 
 
 QUIET_BAR: Final = "3 x"
 LOUD_BAR: Final = "8 x or bare + 70 ms"
-BASH: Final = {"tool_input": {"command": "make"}, "tool_response": {"stdout": "ok" * 400}}
+USED: Final = {
+    "tool_name": "Bash",
+    "tool_use_id": "t",
+    "tool_input": {"command": "make"},
+    "tool_response": {"stdout": "ok" * 400},
+}
+PROMPT: Final = {"prompt": "go"}
+MARKED: Final = {"last_assistant_message": f"Done.\n{MARKER}"}
 
 CASES: Final = (
-    Case(
-        "PostToolUse",
-        "post-tool-use",
-        {"tool_name": "Bash", "tool_use_id": "t", **BASH},
-        bar=QUIET_BAR,
-    ),
-    Case(
-        "PreToolUse, our own tool",
-        "pre-tool-use",
-        {"tool_name": OWN, "tool_input": {}},
-        bar=QUIET_BAR,
-    ),
-    Case(
-        "PreToolUse, Read", "pre-tool-use", {"tool_name": "Read", "tool_input": {"file_path": "/x"}}
-    ),
-    Case("UserPromptSubmit, nothing to say", "prompt-submit", {"prompt": "go"}, bar=LOUD_BAR),
-    Case(
-        "UserPromptSubmit, a note waits",
-        "prompt-submit",
-        {"prompt": "go"},
-        is_loud=True,
-        bar=LOUD_BAR,
-    ),
+    Case("PostToolUse", "post-tool-use", USED, bar=QUIET_BAR),
+    Case("PreToolUse, our own tool", "pre-tool-use", {"tool_name": OWN}, bar=QUIET_BAR),
+    Case("UserPromptSubmit, nothing to say", "prompt-submit", PROMPT, bar=LOUD_BAR),
+    Case("UserPromptSubmit, a note waits", "prompt-submit", PROMPT, is_loud=True, bar=LOUD_BAR),
+    Case("the same without a server", "prompt-submit", PROMPT, is_loud=True, is_alone=True),
     Case("Stop, no marker", "stop", {"last_assistant_message": "Done."}, bar=LOUD_BAR),
-    Case(
-        "Stop, marker",
-        "stop",
-        {"last_assistant_message": f"Done.\n{MARKER}"},
-        is_loud=True,
-        bar=LOUD_BAR,
-    ),
+    Case("Stop, marker", "stop", MARKED, is_loud=True, bar=LOUD_BAR),
+    Case("the same, without a server", "stop", MARKED, is_loud=True, is_alone=True),
 )
+
+ALONE_RUNS: Final = 5
+"""A hook that reads a long session itself takes seconds: so many runs show that."""
 
 
 @dataclass
@@ -113,13 +102,12 @@ class Ground:
         """The session's file."""
         return self.root / f"{SESSION}.jsonl"
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """What the host's child finds in its environment."""
+    def environment(self, *, is_alone: bool = False) -> dict[str, str]:
+        """What the host's child finds in its environment; a process that is not ours has no server."""
         return {
             **os.environ,
             "CLAUDE_PLUGIN_DATA": str(self.root / "data"),
-            "CLAUDE_PID": str(os.getpid()),
+            "CLAUDE_PID": str(os.getpid() + is_alone),
         }
 
     def lay(self) -> None:
@@ -133,6 +121,22 @@ class Ground:
         engine.note([NoteOp("add", text="look at the clock", remind_in_turns=1_000_000)])
         engine.folder.set_next_mark(10**9)
 
+    def serve(self) -> subprocess.Popen[bytes]:
+        """The server of this session, once it listens and has read it."""
+        server = subprocess.Popen(
+            [sys.executable, "-m", "context_editor.server"],
+            env=self.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+        )
+        while not list((self.root / "data" / "hosts").glob("*.sock")):
+            time.sleep(0.05)
+        for case in CASES:
+            if case.is_loud and not case.is_alone:
+                self.time(case)
+        self.times.clear()
+        return server
+
     def time(self, case: Case) -> None:
         """Run one hook once, in a fresh state of its situation."""
         tell = self.root / "data" / "sessions" / SESSION / "tell"
@@ -141,9 +145,8 @@ class Ground:
         else:
             tell.unlink(missing_ok=True)
         said = {"session_id": SESSION, "transcript_path": str(self.transcript), **case.given}
-        took = timed(
-            [str(PROGRAM), "hook", case.event], self.environment, json.dumps(said).encode()
-        )
+        environment = self.environment(is_alone=case.is_alone)
+        took = timed([str(PROGRAM), "hook", case.event], environment, json.dumps(said).encode())
         self.times.setdefault(case.name, []).append(took)
 
 
@@ -169,11 +172,12 @@ def timed(command: Sequence[str], environment: Mapping[str, str], stdin: bytes) 
 def measured(grounds: Sequence[Ground], runs: int) -> list[float]:
     """Time every hook over every session, round by round; the bare interpreter's times."""
     bare: list[float] = []
-    for _ in range(runs):
+    for number in range(runs):
         for ground in grounds:
-            bare.append(timed([sys.executable, "-I", "-c", "pass"], ground.environment, b""))
+            bare.append(timed([sys.executable, "-I", "-c", "pass"], ground.environment(), b""))
             for case in CASES:
-                ground.time(case)
+                if not case.is_alone or number < ALONE_RUNS:
+                    ground.time(case)
     return bare
 
 
@@ -184,7 +188,7 @@ def report(grounds: Sequence[Ground], bare: Sequence[float], runs: int) -> list[
     lines = [
         "# Hooks: whole processes against a bare interpreter",
         "",
-        f"Medians of {runs} runs; bare `python -I -c pass`: {floor:.1f} ms. Each cell: ratio (ms).",
+        f"Medians of {runs} runs ({ALONE_RUNS} without a server), ratio (ms); bare: {floor:.1f} ms.",
         "",
         f"| hook | bar | {' | '.join(sizes)} |",
         f"| --- | --- |{' --: |' * len(sizes)}",
@@ -212,7 +216,10 @@ def main() -> int:
         for ground in grounds:
             ground.root.mkdir()
             ground.lay()
+        servers = [ground.serve() for ground in grounds]
         bare = measured(grounds, options.runs)
+        for server in servers:
+            server.communicate()
         lines = report(grounds, bare, options.runs)
     print("\n".join(lines))
     if options.record:
