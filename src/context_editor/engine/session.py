@@ -8,6 +8,7 @@ from context_editor.core.apply.model import Surroundings
 from context_editor.core.assemble import text_print
 from context_editor.core.close_report import ReportFacts
 from context_editor.core.edits.requests import EditCall, EditRequest
+from context_editor.core.edits.wording import cut
 from context_editor.core.marker import ends_with_marker
 from context_editor.core.molt import RESUME, decided, latest, molt_waits
 from context_editor.core.notes import NoteOp, apply_notes
@@ -42,6 +43,9 @@ DEFAULT_RESUME: Final = "Go on with the work where you stopped."
 
 CARRIED_CHARS: Final = 2_000
 """The most that one prompt is made to carry, in characters: a hard cap, whatever there is to say."""
+
+CUT_NOTICE_CHARS: Final = 48
+"""Room for the notice of how much was cut (rule A13), with the line's end."""
 
 
 @dataclass(frozen=True)
@@ -264,8 +268,7 @@ class Engine(Molting, Retention):
         """What the next prompt is to carry; each line is told once."""
         with self.folder.changed() as state:
             self._settle(state)
-            lines = [state.report] if state.report else []
-            state.report = ""
+            report, state.report = state.report, ""
             view = self.view(state)
             is_continuation = bool(prompt) and prompt == state.continuation
             turns = view.reading.conversation.turns
@@ -273,11 +276,9 @@ class Engine(Molting, Retention):
                 state.work, self.moment(view), turns, is_continuation=is_continuation
             )
             state.work = prompted.work
-            lines += prompted.lines
-            lines += self._prompt_suggestion(view)
-            if not lines:
+            words = _within_cap(report, (*prompted.lines, *self._prompt_suggestion(view)))
+            if not words:
                 return ()
-            words = "\n".join(lines)[:CARRIED_CHARS]
             state.service.append(text_print(words))
             state.numbered_epoch = state.epoch
             return tuple(words.splitlines())
@@ -324,6 +325,13 @@ class Engine(Molting, Retention):
         mark = next_mark(state.suggestions, marks) or 0.0
         rearm = rearm_mark(state.suggestions, marks) or 0.0
         self.folder.set_next_mark(round(mark * window), round(rearm * window))
+
+
+def _within_cap(report: str, lines: Sequence[str]) -> str:
+    """What a prompt carries: a long report gives way, since everything else is told this once only."""
+    rest = "\n".join(lines)
+    room = max(0, CARRIED_CHARS - len(rest) - CUT_NOTICE_CHARS)
+    return "\n".join(filter(None, (cut(report, room), rest)))[:CARRIED_CHARS]
 
 
 def _warning_lines(warnings: Sequence[str]) -> tuple[str, ...]:

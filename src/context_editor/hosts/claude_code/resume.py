@@ -101,9 +101,8 @@ class _Change:
 
 def _changes(old: _Old, new: Sequence[_Line]) -> Iterator[_Change]:
     fresh: dict[str, str] = {}
-    taken = old.message_ids | {
-        str(n.row["message"]["id"]) for n in new if n.row.get("type") == "assistant"
-    }
+    # Not the new rows' own: where a crash cut a patch off, the rest of an answer gets the id of its beginning.
+    taken = set(old.message_ids)
     callers: dict[str, str] = {}
     for line in new:
         row, edits = line.row, list[tuple[Span, bytes]]()
