@@ -60,6 +60,7 @@ class UsageLedger:
     def __init__(self) -> None:
         self._reports: dict[str, list[Mapping[str, object]]] = {}
         self._firsts: dict[str, Entry] = {}
+        self._made: dict[str, UsageSample] = {}
 
     @property
     def samples(self) -> tuple[UsageSample, ...]:
@@ -82,8 +83,15 @@ class UsageLedger:
             return
         self._firsts.setdefault(message_id, entry)
         self._reports.setdefault(message_id, []).append(usage)
+        self._made.pop(message_id, None)
 
     def _sample(self, message_id: str) -> UsageSample:
+        made = self._made.get(message_id)
+        if made is None:
+            made = self._made[message_id] = self._counted(message_id)
+        return made
+
+    def _counted(self, message_id: str) -> UsageSample:
         first, reports = self._firsts[message_id], self._reports[message_id]
         model = first.facts.get("model")
         return UsageSample(
