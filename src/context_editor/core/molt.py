@@ -50,7 +50,6 @@ class QueuedMolt:
         asked_at: When it was accepted, ISO 8601 with offset.
         before_tokens: The conversation's size at the call, in tokens.
         after_tokens: What will be left of it, in tokens.
-        is_archived: Whether the archive record was written with the call, in the place of a snapshot.
     """
 
     id: str
@@ -65,7 +64,6 @@ class QueuedMolt:
     asked_at: str = ""
     before_tokens: int = 0
     after_tokens: int = 0
-    is_archived: bool = False
 
     def moved(self, new: Callable[[str], str]) -> "QueuedMolt":
         """The same molt once the host wrote rows again under new ids."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from context_editor.core.apply.emissions import Build
+from context_editor.core.apply.model import Plan
 from context_editor.core.apply.molting import molt_plan, shed_positions, shed_rows, work_behind
 from context_editor.core.edits.model import Edit, Op
 from context_editor.core.edits.requests import EditCall
@@ -64,8 +65,8 @@ class Molting(Retention):
             view = self.view(state)
             found = checked_molt(view, request, self._root(view), self.limits.store_dir)
             queued = self._sized(view, self._queued(view, found))
-            is_archived, warning = self._kept_on_disk(view, queued)
-            state.molt = replace(queued, is_archived=is_archived)
+            warning = self._kept_on_disk(view, queued)
+            state.molt = queued
             before = state.choices if state.choices.turn == view.turn else TurnChoices()
             state.choices = replace(before, turn=view.turn, has_turn_end_apply=True)
             return "\n".join(self._answer(view, state.molt, found, warning))
@@ -140,27 +141,15 @@ class Molting(Retention):
 
     def _sized(self, view: View, queued: QueuedMolt) -> QueuedMolt:
         kept = view.rows(queued.kept)
-        before, after = self._sizes(view, queued, kept)
+        made = molt_plan(self.around(view), kept, handoff_row(queued))
+        before, after = _sizes(view, made, kept)
         return replace(queued, before_tokens=before, after_tokens=after)
 
-    def _sizes(self, view: View, queued: QueuedMolt, kept: Sequence[Row]) -> tuple[int, int]:
-        """The conversation's size before and after, in tokens."""
-        conversation, sizes = view.reading.conversation, view.sizes
-        gone = shed_positions(conversation, kept)
-        rows = [row for row in conversation.rows if gone.issuperset(row.positions)]
-        thinking = sum(sizes.piece(p) for p in conversation.pieces if p.form is PieceForm.THINKING)
-        plan = molt_plan(self.around(view), kept, handoff_row(queued))
-        built = [emission for emission in plan.emissions if isinstance(emission, Build)]
-        new = sum(sizes.text(row.text) for row in built if row.carried)
-        before = sizes.total_tokens
-        shed = sum(map(sizes.row, rows)) + thinking
-        return before, max(new, before - shed + new)
-
-    def _kept_on_disk(self, view: View, queued: QueuedMolt) -> tuple[bool, str]:
+    def _kept_on_disk(self, view: View, queued: QueuedMolt) -> str:
         """Write the handoff and the snapshot; where that fails, the archive record takes its place.
 
         Returns:
-            Whether the record was written, and what to warn of.
+            What to warn of; empty for nothing.
 
         Raises:
             RefusedError: Neither could be written (rule K-M7).
@@ -178,8 +167,8 @@ class Molting(Retention):
                     f"free the disk or mend the folder. Nothing was shed."
                 )
                 raise RefusedError(msg) from second
-            return True, f"{error}; every row is in the archive instead"
-        return False, ""
+            return f"{error}; every row is in the archive instead"
+        return ""
 
     def _archive_shed(self, view: View, kept: Sequence[Row]) -> None:
         """One record of every row that goes (rule L11)."""
@@ -188,7 +177,8 @@ class Molting(Retention):
             return
         edit = Edit(TRIGGER, Op.COLLAPSE, tuple(row.anchor for row in rows), reason=TRIGGER)
         before = sum(map(view.sizes.row, rows))
-        record = record_of((edit,), rows, view.state, self.clock.stamp(), (before, 0))
+        sizes, stamp = (before, 0), self.clock.stamp()
+        record = record_of((edit,), rows, view.state, stamp, sizes, with_sources=False)
         conversation = view.reading.conversation
         file_originals(self.archive, ((edit, rows),), conversation, record, self._run_name())
 
@@ -210,30 +200,29 @@ class Molting(Retention):
         conversation = view.reading.conversation
         wanted = {*queued.kept, *(row.anchor for row in work_behind(conversation, queued.newest))}
         kept = tuple(row for row in conversation.listed if row.anchor in wanted)
-        self._keep_again(view, queued, kept)
+        self._keep_shed(view, queued, kept)
         made = molt_plan(self.around(view), kept, handoff_row(queued))
         rows = self._host_rows(made, conversation, host_rows)
         intent = self._intent(view, applying.Readied(), made, TRIGGER, started_s, rebuild=False)
-        tokens = self._sizes(view, queued, kept)
+        tokens = _sizes(view, made, kept)
         words = notice(queued, self.clock.stamp(), tokens, len(kept), len(state.queue))
         state.intent = replace(
             intent, before_tokens=tokens[0], after_tokens=tokens[1], report=words
         )
         return ApplyAnswer(rows=rows, edits=1)
 
-    def _keep_again(self, view: View, queued: QueuedMolt, kept: Sequence[Row]) -> None:
-        """Bring the snapshot up to what came since the call, and write the record of what goes.
+    def _keep_shed(self, view: View, queued: QueuedMolt, kept: Sequence[Row]) -> None:
+        """Write the record of what goes, the words behind the call included.
 
         Raises:
-            ArchiveError: Neither could be written; nothing is to be shed.
+            ArchiveError: It could not be written, and no snapshot stands; nothing is to be shed.
         """
         try:
-            write_snapshot(Path(queued.snapshot_path), view, _facts(queued))
+            self._archive_shed(view, kept)
         except ArchiveError:
-            self._archive_shed(view, kept)
-            return
-        if not queued.is_archived:
-            self._archive_shed(view, kept)
+            if not Path(queued.snapshot_path).is_file():
+                raise
+            log.warning("no archive record of a molt; its snapshot stands", exc_info=True)
 
     def _settle(self, state: SessionState, *, is_final: bool = False) -> str:
         intent, queued, epoch = state.intent, state.molt, state.epoch
@@ -274,7 +263,9 @@ class Molting(Retention):
             if queued is None:
                 molt = self._forced(view, "/clear")
                 return (molt, molt.notice) if molt else None
-            self._keep_again(view, queued, ())
+            # Work behind the call goes too: the snapshot of the call does not hold it.
+            write_snapshot(Path(queued.snapshot_path), view, _facts(queued))
+            self._keep_shed(view, queued, ())
             words = cleared_words(queued)
             molt = self._carried_out(queued, words, 0)
             state.molt, state.queue = None, []
@@ -312,6 +303,19 @@ class Molting(Retention):
         with self.folder.changed() as state:
             if all(known.snapshot_path != molt.snapshot_path for known in state.molts):
                 state.molts.append(molt)
+
+
+def _sizes(view: View, made: Plan, kept: Sequence[Row]) -> tuple[int, int]:
+    """The conversation's size before and after a molt, in tokens."""
+    conversation, sizes = view.reading.conversation, view.sizes
+    gone = shed_positions(conversation, kept)
+    rows = [row for row in conversation.rows if gone.issuperset(row.positions)]
+    thinking = sum(sizes.piece(p) for p in conversation.pieces if p.form is PieceForm.THINKING)
+    built = [emission for emission in made.emissions if isinstance(emission, Build)]
+    new = sum(sizes.text(row.text) for row in built if row.carried)
+    before = sizes.total_tokens
+    shed = sum(map(sizes.row, rows)) + thinking
+    return before, max(new, before - shed + new)
 
 
 def _facts(queued: QueuedMolt) -> dict[str, Any]:

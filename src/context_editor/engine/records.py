@@ -22,6 +22,8 @@ def record_of(
     state: SessionState,
     stamp: str,
     tokens: tuple[int, int],
+    *,
+    with_sources: bool = True,
 ) -> dict[str, Any]:
     """The record without its stored pieces, which the archive adds.
 
@@ -31,13 +33,13 @@ def record_of(
         state: The session; its batch counter rises.
         stamp: The time, ISO 8601 with offset.
         tokens: The size before and after.
+        with_sources: Whether to look for the sources that the rows name; dear for a whole conversation.
     """
     number = int(state.next_id("b")[1:])
     head = RecordHead(stamp, state.session_id, batch_id(number), edits[0].reason)
     before, after = tokens
     told = "\n".join(edit.text for edit in edits if edit.text and not edit.is_bare)
     exchange = Exchange(told or None, before, after)
-    record = archive_record(
-        head, [record_item(row) for row in rows], exchange, record_sources(rows)
-    )
+    sources = record_sources(rows) if with_sources else ()
+    record = archive_record(head, [record_item(row) for row in rows], exchange, sources)
     return {**record, "op": str(edits[0].op), "author": edits[0].author}

@@ -58,10 +58,15 @@ def write_snapshot(path: Path, view: View, facts: Mapping[str, Any]) -> None:
         "epoch": view.state.epoch,
         **facts,
         "tokens": view.sizes.total_tokens,
-        "pieces": [codec.encoded(piece) for piece in (*pieces, *_closing(pieces))],
     }
-    text = json.dumps(document, ensure_ascii=False, indent=1)
+    lines = ",\n".join(_json(codec.encoded(piece)) for piece in (*pieces, *_closing(pieces)))
+    # A line for each piece: whoever looks for a word finds the piece that holds it.
+    text = f'{_json(document).removesuffix("}")}, "pieces": [\n{lines}\n]}}\n'
     write_verified(path, text.encode("utf-8", "surrogatepass"))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _closing(pieces: Sequence[Piece]) -> Iterator[Piece]:
