@@ -63,7 +63,27 @@ export async function asked($: EngineInterface, event: string, input: object): P
     throw new Error(ran.stderr.trim().split('\n').at(-1) || `the engine ended with ${ran.exitCode}`)
   }
 
-  return JSON.parse(ran.stdout) as Answer
+  return whole($, JSON.parse(ran.stdout) as Answer)
+}
+
+/** How much of an answer's file is read at once, in bytes; the host reads up to 4 MiB. */
+const PART_BYTES = 2 * 1024 * 1024
+
+/** The answer itself, where it was too large for the standard output and stands in a file of plain ASCII. */
+async function whole($: EngineInterface, answer: Answer): Promise<Answer> {
+  const file = answer['file']
+  const bytes = answer['bytes']
+
+  if (typeof file !== 'string' || typeof bytes !== 'number') {
+    return answer
+  }
+  const parts: string[] = []
+
+  for (let offset = 0; offset < bytes; offset += PART_BYTES) {
+    parts.push(await $.fs.read(file, { offset, length: PART_BYTES }))
+  }
+
+  return JSON.parse(parts.join('')) as Answer
 }
 
 /** Whether the engine has something to do at the end of a turn: a file test, no process. */

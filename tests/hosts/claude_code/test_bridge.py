@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.support.transcripts import SESSION, Transcript, call, text
@@ -14,9 +15,6 @@ from tests.support.transcripts import SESSION, Transcript, call, text
 from context_editor.hosts.claude_code import bridge
 from context_editor.server.calls import Desk
 from context_editor.server.sessions import Sessions
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GLIMPSE_CHARS = 64
 """Characters of a row that the mod sends along, counted as UTF-16 units."""
@@ -86,3 +84,35 @@ def test_rows_cut_within_a_character_and_half_characters_are_applied_like_all_ot
     assert answer["edits"] == 1
     built = [row for row in answer["rows"] if isinstance(row, dict)]
     assert built[0]["results"][0]["text"].endswith(summary)
+
+
+def test_an_answer_larger_than_the_host_takes_stands_in_a_file_until_it_was_carried_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transcript = Transcript()
+    transcript.prompt("write it")
+    content = "\u00e9\U0001f600 line\n" * 400_000
+    transcript.answer(text("plan " * 400), call("Write", "toolu_1", content=content))
+    transcript.result("toolu_1", "written")
+    transcript.answer(text("Done."))
+    path = transcript.write(tmp_path / f"{SESSION}.jsonl")
+    monkeypatch.setenv("CLAUDE_PLUGIN_DATA", str(tmp_path / "data"))
+    host = {"session_id": SESSION, "transcript_path": str(path), "cwd": str(tmp_path)}
+    edit = {"op": "rewrite", "index": 2, "text": "The plan was to write it."}
+    queued = Desk(Sessions(tmp_path / "data")).answer(
+        "context_edit", {"edits": [edit], "_host": host}
+    )
+    assert not queued.is_refusal, queued.text
+    given = {"session": {"id": SESSION, "transcript": str(path), "cwd": str(tmp_path)}}
+
+    rows = [host_row(row) for row in transcript.rows if isinstance(row, dict)]
+    answer = asked(monkeypatch, "compact", {**given, "rows": rows})
+
+    raw = Path(answer["file"]).read_bytes()
+    assert (len(raw), raw.isascii()) == (answer["bytes"], True)
+    (built,) = [row for row in json.loads(raw)["rows"] if isinstance(row, dict)]
+    assert built["calls"][0]["input"] == {"content": content}
+
+    monkeypatch.setattr(bridge, "CONFIRM_TRIES", 1)
+    asked(monkeypatch, "confirm", given)
+    assert not Path(answer["file"]).exists()

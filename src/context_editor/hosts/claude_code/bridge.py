@@ -24,6 +24,7 @@ from context_editor.hosts.claude_code.wiring import (
     limits_here,
     open_engine,
 )
+from context_editor.store.files import replace_file
 
 Answer: TypeAlias = dict[str, Any]
 Event: TypeAlias = Callable[[Engine, Mapping[str, Any]], Answer]
@@ -35,6 +36,10 @@ CONFIRM_TRIES: Final = 30
 CONFIRM_PAUSE_S: Final = 0.1
 """How often, and how far apart in seconds, the new rows are looked for: the host writes them a little after it says
 that the compaction is done, 0.3 s later wherever it was seen."""
+
+INLINE_BYTES: Final = 4_000_000
+"""The largest answer that goes by the standard output, in bytes: the host keeps 4,194,304 of what a child prints
+(docs/host-notes.md, 7)."""
 
 REPAIR_COMMAND: Final = "context-editor: repair the resumed conversation"
 """The arguments of the `/compact` that carries a repair out (contract)."""
@@ -57,7 +62,8 @@ def main(event: str, outside: slash.Outside) -> int:
         sys.stderr.write(f"unknown bridge event {event!r}: allowed are {allowed}\n")
         return 2
     given = _given(sys.stdin.buffer.read())
-    sys.stdout.buffer.write(_written(handler(_engine(given), given)))
+    engine = _engine(given)
+    sys.stdout.buffer.write(_handed(engine, handler(engine, given)))
     return 0
 
 
@@ -71,6 +77,23 @@ def _given(raw: bytes) -> Mapping[str, Any]:
     except ValueError:
         given = orjson.loads(well_formed(raw))
     return given
+
+
+def _handed(engine: Engine, answer: Answer) -> bytes:
+    """The answer, or the file where it stands when the host would cut it off.
+
+    The file is plain ASCII, so that it can be read in parts that cut no character.
+    """
+    raw = _written(answer)
+    if len(raw) <= INLINE_BYTES:
+        return raw
+    content = json.dumps(answer).encode("ascii")
+    replace_file(_answer_file(engine), content)
+    return orjson.dumps({"file": str(_answer_file(engine)), "bytes": len(content)})
+
+
+def _answer_file(engine: Engine) -> Path:
+    return engine.folder.path / "answer.json"
 
 
 def _written(answer: Answer) -> bytes:
@@ -164,6 +187,7 @@ def _idle(engine: Engine, given: Mapping[str, Any]) -> Answer:
 
 def _confirm(engine: Engine, given: Mapping[str, Any]) -> Answer:
     del given
+    _answer_file(engine).unlink(missing_ok=True)
     notice = engine.confirm()
     for _ in range(CONFIRM_TRIES):
         if engine.folder.read().intent is None:
