@@ -44,6 +44,13 @@ class Readied:
 
 def ready(view: View, queue: Sequence[Edit], archive: Archive, run: str, clock: Clock) -> Readied:
     """Archive the originals of every edit that can be applied (rule J14); a batch goes whole or not at all."""
+    with archive.together() as batch:
+        return _readied(view, queue, batch, run, clock)
+
+
+def _readied(
+    view: View, queue: Sequence[Edit], archive: Archive, run: str, clock: Clock
+) -> Readied:
     readied = Readied()
     for _, group in groupby(queue, key=lambda edit: edit.batch or edit.id):
         edits = tuple(group)
