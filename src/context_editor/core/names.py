@@ -42,6 +42,14 @@ class Target:
         return f"{start}..{f'#{self.to}' if isinstance(self.to, int) else self.to}"
 
 
+LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
+"""The letters of base32, each five bits."""
+
+REF_BYTES: Final = -(-5 * REF_CHARS // 8)
+REF_SHIFTS: Final = tuple(8 * REF_BYTES - 5 * n for n in range(1, REF_CHARS + 1))
+"""Where the bits of each letter of a ref begin in the first bytes of a digest."""
+
+
 def refs_of(rows: Iterable[Row], known: Mapping[str, str]) -> dict[str, str]:
     """The ref of every row, by anchor.
 
@@ -63,8 +71,13 @@ def refs_of(rows: Iterable[Row], known: Mapping[str, str]) -> dict[str, str]:
 
 def _fresh_ref(row_print: str, nth: int, taken: set[str]) -> str:
     digest = hashlib.sha256(f"{row_print}.{nth}".encode()).digest()
+    # The first letters of base32, one by one: the whole of it costs more than all else here.
+    bits = int.from_bytes(digest[:REF_BYTES])
+    ref = "".join(LETTERS[bits >> shift & 31] for shift in REF_SHIFTS)
+    if f"r{ref}" not in taken:
+        return f"r{ref}"
     letters = base64.b32encode(digest).decode().lower()
-    chars = REF_CHARS
+    chars = REF_CHARS + 1
     while f"r{letters[:chars]}" in taken:
         chars += 1
     return f"r{letters[:chars]}"

@@ -10,7 +10,7 @@ from typing import Final
 
 from context_editor.core.apply.emissions import Build
 from context_editor.core.apply.model import Plan, Surroundings
-from context_editor.core.edits.model import Edit
+from context_editor.core.edits.model import Edit, Op
 from context_editor.core.rows import Conversation
 from context_editor.core.slot import slot_place
 from context_editor.core.stages.carry import after_apply
@@ -92,7 +92,8 @@ class Applies(Look):
             ids = ", ".join(edit.id for edit in state.queue)
             state.queue, state.report = [], GONE.format(ids=ids)
             return ApplyAnswer(skip=state.report)
-        slot = slot_place(state.work, state.queue, self.ground(view))
+        has_slot = any(edit.op is Op.STATE for edit in state.queue)
+        slot = slot_place(state.work, state.queue, self.ground(view)) if has_slot else None
         index = self._queued_index(state)
         is_rebuilt = rebuild or state.rebuilds
         around = replace(self.around(view), rebuild=is_rebuilt, slot=slot, index=index)

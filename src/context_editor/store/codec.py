@@ -6,23 +6,31 @@ Standard library only: the prompt and stop hooks read the state without any thir
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
 Decoded = TypeVar("Decoded")
+
+
+PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""What JSON holds as it is."""
 
 
 class CodecError(ValueError):
     """A value that does not fit its type; the text names the place."""
 
 
-def encoded(value: object) -> Any:
+def encoded(value: object) -> Any:  # noqa: PLR0911 (one branch a kind of type)
     """The JSON value of a dataclass, an enum or a container of them; fields at their default are left out."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = ((f, getattr(value, f.name)) for f in dataclasses.fields(value))
-        return {f.name: encoded(v) for f, v in fields if not _is_default(f, v)}
+    kind: Any = type(value)
+    if kind in PLAIN:
+        return value
+    fields = _fields_of(kind)
+    if fields is not None:
+        found = ((name, getattr(value, name), default, make) for name, default, make in fields)
+        return {name: encoded(v) for name, v, default, make in found if not _is(v, default, make)}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
@@ -32,12 +40,22 @@ def encoded(value: object) -> Any:
     return value
 
 
-def _is_default(field: "dataclasses.Field[Any]", value: object) -> bool:
-    if field.default is not dataclasses.MISSING:
-        return type(value) is type(field.default) and value == field.default
-    if field.default_factory is not dataclasses.MISSING:
-        return bool(value == field.default_factory())
-    return False
+@cache
+def _fields_of(kind: type) -> Sequence[tuple[str, Any, Callable[[], Any] | None]] | None:
+    """Name, default and maker of a default for each field of a dataclass; None for every other type."""
+    if not dataclasses.is_dataclass(kind):
+        return None
+    return [
+        (f.name, f.default, None if f.default_factory is dataclasses.MISSING else f.default_factory)
+        for f in dataclasses.fields(kind)
+    ]
+
+
+def _is(value: object, default: object, make: Callable[[], Any] | None) -> bool:
+    """Whether a field is at its default."""
+    if make is not None:
+        return bool(value == make())
+    return type(value) is type(default) and value == default
 
 
 def decoded(kind: type[Decoded], value: object, where: str = "document") -> Decoded:

@@ -1,5 +1,6 @@
 """What stands on disk for the paths that rows name; decisions read only these facts."""
 
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -43,12 +44,14 @@ class _Files(Mapping[PathName, FileFact]):
         return dict.fromkeys(paths_named(self.conversation))
 
     @cached_property
-    def _root(self) -> Path | None:
-        return self.project.resolve() if self.project else None
+    def _root(self) -> str:
+        return str(self.project.resolve()) if self.project else ""
 
     @cached_property
-    def _temp(self) -> set[Path]:
-        return {Path(folder).resolve() for folder in (*TEMP_FOLDERS, tempfile.gettempdir())}
+    def _temp(self) -> frozenset[str]:
+        return frozenset(
+            str(Path(folder).resolve()) for folder in (*TEMP_FOLDERS, tempfile.gettempdir())
+        )
 
     def __getitem__(self, name: PathName) -> FileFact:
         known = self._known.get(name)
@@ -86,23 +89,29 @@ class _Contents(Mapping[str, str]):
         return len(self._texts)
 
 
-def _fact(name: PathName, root: Path | None, temp: set[Path]) -> FileFact:
+def _fact(name: PathName, root: str, temp: frozenset[str]) -> FileFact:
+    # A long session names thousands of paths: `pathlib` would cost more than all else that is asked of them.
+    given = os.path.join(name.cwd, name.path)  # noqa: PTH118
     try:
-        path = Path(name.cwd, name.path).resolve()
-        stat = path.stat()
+        path = os.path.realpath(given, strict=True)
+        modified_s = os.stat(path).st_mtime  # noqa: PTH116
     except (OSError, ValueError):
-        path = Path(name.cwd, name.path).absolute()
-        return FileFact(str(path), exists=False, is_lasting=_is_lasting(path, root, temp))
-    return FileFact(str(path), is_lasting=_is_lasting(path, root, temp), modified_s=stat.st_mtime)
+        path = os.path.abspath(given)  # noqa: PTH100
+        return FileFact(path, exists=False, is_lasting=_is_lasting(path, root, temp))
+    return FileFact(path, is_lasting=_is_lasting(path, root, temp), modified_s=modified_s)
 
 
-def _is_lasting(path: Path, root: Path | None, temp: set[Path]) -> bool:
+def _is_lasting(path: str, root: str, temp: frozenset[str]) -> bool:
     """Whether a path lies in the project; a project that itself lies in a temp folder counts as lasting."""
-    if root is not None:
-        return path.is_relative_to(root) and not any(
-            path.is_relative_to(folder) and folder.is_relative_to(root) for folder in temp
+    if root:
+        return _is_below(path, root) and not any(
+            _is_below(path, folder) and _is_below(folder, root) for folder in temp
         )
-    return not any(path.is_relative_to(folder) for folder in temp)
+    return not any(_is_below(path, folder) for folder in temp)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _contents(paths: frozenset[str]) -> Mapping[str, str]:
