@@ -3,7 +3,7 @@
 import json
 import random
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 from tests.support.transcripts import Transcript, call, image, text, thinking
@@ -31,7 +31,7 @@ ODD: Final[list[Any]] = [
     {"type": "tool_use"},
 ]
 
-CALLS: Final = {
+CALLS: Final[dict[str, dict[str, Any]]] = {
     "Read": {"file_path": "/a.py"},
     "Agent": {"prompt": "x", "description": "d"},
     "TodoWrite": {"todos": [{"content": "c", "status": "pending"}]},
@@ -67,11 +67,13 @@ def session() -> Transcript:
 def changed(chosen: random.Random, value: object) -> object:
     """The value with one thing in it of another shape."""
     if isinstance(value, dict) and value and chosen.random() < 0.8:
-        key = chosen.choice(list(value))
-        return {**value, key: changed(chosen, value[key])}
+        record = cast("dict[str, object]", value)
+        key = chosen.choice(list(record))
+        return {**record, key: changed(chosen, record[key])}
     if isinstance(value, list) and value and chosen.random() < 0.8:
-        at = chosen.randrange(len(value))
-        return [*value[:at], changed(chosen, value[at]), *value[at + 1 :]]
+        items = cast("list[object]", value)
+        at = chosen.randrange(len(items))
+        return [*items[:at], changed(chosen, items[at]), *items[at + 1 :]]
     return chosen.choice(ODD)
 
 
