@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX, Op, Replacement
 from context_editor.core.names import refs_of
@@ -233,7 +233,7 @@ def _last_line(path: Path) -> dict[str, Any]:
         last: Any = json.loads(path.read_bytes().splitlines()[-1])
     except (OSError, ValueError, IndexError):
         return {}
-    return last if isinstance(last, dict) else {}
+    return cast("dict[str, Any]", last) if isinstance(last, dict) else {}
 
 
 def _same_apply(one: dict[str, Any], other: dict[str, Any]) -> bool:
