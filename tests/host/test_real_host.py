@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.host, pytest.mark.timeout(120)]
 
 RUNS_UNTIL_TOLD = (
     "touch started; "
-    """for i in $(seq 400); do grep -q '"enqueue".*do not push' ~/.claude/projects/*/*.jsonl && break; sleep .05; done"""
+    """for i in $(seq 400); do grep -q 'enqueue.*do not push' ~/.claude/projects/*/*.jsonl && break; sleep .05; done"""
 )
 """A tool that ends once the host has noted the words typed meanwhile."""
 

@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.host, pytest.mark.timeout(120)]
 
 RUNS_UNTIL_TOLD = (
     "touch started; seq 1 900; "
-    """for i in $(seq 400); do grep -q '"enqueue".*do not push' ~/.claude/projects/*/*.jsonl && break; sleep .05; done"""
+    """for i in $(seq 400); do grep -q 'enqueue.*do not push' ~/.claude/projects/*/*.jsonl && break; sleep .05; done"""
 )
 TYPED = "do not push before I say so"
 OTHER = "the other plugin saw this call"
