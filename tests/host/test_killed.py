@@ -85,7 +85,7 @@ def test_scenario_51_killed_between_apply_and_confirmation_the_first_request_is_
 
     assert is_applied(first), texts(first)
     results = [b.call_id for b in blocks(first.run.bodies[0]) if b.kind == "tool_result"]
-    assert results == ["toolu_1", "toolu_2", "toolu_3"]
+    assert sorted(results) == ["toolu_1", "toolu_2", "toolu_3"]  # in the order in which they ended
     assert result_text(first.run.bodies[0], "toolu_2") == numbers(2000, 2900)
     (line,) = [line for line in log_of(host, session_id) if line["trigger"] != "repair"]
     assert line["resumable"]
