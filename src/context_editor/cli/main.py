@@ -38,6 +38,10 @@ def _hook(arguments: Sequence[str]) -> int:
 
 
 def _bridge(arguments: Sequence[str]) -> int:
+    import gc  # noqa: PLC0415
+
+    # A process that reads one session and ends: looking for cycles would take a third of its time.
+    gc.disable()
     from context_editor.hosts.claude_code import bridge  # noqa: PLC0415
 
     return bridge.main(arguments[0], _printed) if arguments else _needs("bridge", "EVENT")

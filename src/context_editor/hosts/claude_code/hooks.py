@@ -248,6 +248,8 @@ def _purge(given: Given) -> None:
 
 
 def _engine(given: Given, *, is_mid_turn: bool = False) -> Any:
+    import gc
+
     from context_editor.hosts.claude_code.environment import data_folder
     from context_editor.hosts.claude_code.wiring import (
         Opened,
@@ -257,6 +259,8 @@ def _engine(given: Given, *, is_mid_turn: bool = False) -> Any:
         standard_loads,
     )
 
+    # A process that reads one session and ends: looking for cycles would take a third of its time.
+    gc.disable()
     data = data_folder()
     ref = SessionRef(str(given["session_id"]), Path(str(given["transcript_path"])))
     how = Opened(data, standard_loads(), limits_here(data), is_mid_turn=is_mid_turn)
