@@ -1,6 +1,7 @@
 """Whether a person's prompt waits for the running turn to end, as the transcript's queue says."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,11 +29,16 @@ def person_waits(transcript: Path) -> bool:
         content = str(operation.get("content", ""))
         if operation.get("operation") == "enqueue":
             waiting.append(content)
-        elif operation and content in waiting:
-            waiting.remove(content)
-        elif operation and waiting and not content:
-            waiting.pop(0)
+        elif operation and waiting:
+            waiting.remove(_meant(content, waiting))
     return any(not words.startswith(SERVICE_OPENING) for words in waiting)
+
+
+def _meant(content: str, waiting: Sequence[str]) -> str:
+    """Which waiting prompt is taken: either row of a pair may lack the words that the other has."""
+    if content in waiting:
+        return content
+    return "" if "" in waiting else waiting[0]
 
 
 def _operation(line: bytes) -> dict[str, Any]:

@@ -78,6 +78,8 @@ def is_sent(entry: Entry) -> bool:
     if kind == "hook_success":
         payload = payload_of(entry)
         return bool(payload.get("content")) and word_of(payload, "hookEvent") in _SPEAKING_HOOKS
+    if kind.endswith("_delta") and not _any_text(payload_of(entry)):
+        return False  # nothing was added: the host only notes that nothing is pending any more
     return bool(kind) and kind not in SILENT_TYPES
 
 
