@@ -189,7 +189,7 @@ class Host:
         args: Sequence[str] = (),
         end_when: Condition | None = None,
         kill_when: Condition | None = None,
-        timeout_s: float = 40.0,
+        timeout_s: float = 100.0,
     ) -> Run:
         """Run the host headless until it ends.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.host.host import Host
 
-pytestmark = [pytest.mark.host, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 TOOL: Final = "ccusage@18.0.11"
 """A cost tool that many people read their transcripts with; npm fetches it once."""

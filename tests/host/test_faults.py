@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from tests.host.scripted_model import Body
 
-pytestmark = [pytest.mark.host, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 CHOSEN = (result_of("toolu_1"),)
 

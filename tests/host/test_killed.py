@@ -28,7 +28,7 @@ from tests.host.wire import assert_same_conversation, blocks, result_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [pytest.mark.host, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 CHOSEN = (result_of("toolu_1", "toolu_3"),)
 
@@ -113,9 +113,25 @@ def test_j13_the_repair_says_how_many_rows_it_put_right(
     assert str(second.last).count("repaired the resumed conversation: ") <= 1
 
 
+def test_scenario_51_repairing_once_more_by_hand_changes_nothing(
+    after_boundary: tuple[Host, str, list[Edited]],
+) -> None:
+    host, session_id, _ = after_boundary
+    repairs = len(log_of(host, session_id))
+    again = host.run(
+        "/compact context-editor: repair the resumed conversation",
+        [say("never asked")],
+        resume=session_id,
+    )
+
+    assert again.bodies == again.side_bodies == []
+    assert "the conversation is as its file holds it" in str(again.answers())
+    assert len(log_of(host, session_id)) == repairs
+
+
 @pytest.fixture(scope="module")
 def after_apply(machine: Callable[..., Host]) -> tuple[Host, list[Edited]]:
-    """Killed while the model answers the continuation: the apply was confirmed a moment before."""
+    """Killed while the model answers the continuation, a moment after the apply."""
     host = machine()
 
     def is_confirmed(live: Live) -> bool:
@@ -131,7 +147,6 @@ def test_c25_killed_right_after_an_apply_the_resume_is_sent_what_live_was(
     _, (first, second, third) = after_apply
 
     assert is_applied(first), texts(first)
-    assert "repaired" not in str(first.run.bodies[0])
     assert_same_conversation(first.last, second.run.bodies[0])
     assert_same_conversation(second.last, third.run.bodies[0])
 

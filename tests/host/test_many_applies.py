@@ -28,7 +28,7 @@ from tests.support.transcripts import PNG_4_BY_3
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-pytestmark = [pytest.mark.host, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 APPLIES = 6
 BIG = "\n".join(f"line {n} of the big file with words" for n in range(400))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from tests.host.host import Host
 
-pytestmark = [pytest.mark.host, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 BIG = "\n".join(f"line {n} of the big file with words" for n in range(400))
 PLAN = "The plan is to look at every number. " * 40

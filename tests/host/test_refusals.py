@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.host.host import Host
 
-pytestmark = [pytest.mark.host, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 TEXT: Final = "It printed numbers, nothing else."
 

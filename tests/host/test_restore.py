@@ -40,7 +40,7 @@ from tests.host.wire import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [pytest.mark.host, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 QUESTION = "What do you see here?"
 PROMPT: list[dict[str, Any]] = [{"type": "text", "text": QUESTION}, picture()]

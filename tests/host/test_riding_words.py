@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-pytestmark = [pytest.mark.host, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 RUNS_UNTIL_TOLD = (
-    "touch started; seq 1 900; "
-    """for i in $(seq 400); do grep -q 'enqueue.*do not push' ~/.claude/projects/*/*.jsonl && break; sleep .05; done"""
+    "touch started; seq 1 900; for n in $(seq 600); do"
+    """ [ "$(grep -h '"enqueue"' ~/.claude/projects/*/*.jsonl | wc -l)" -gt 1 ] && break; sleep 0.1; done"""
 )
+"""A tool that ends once the host has noted a second prompt: the one typed meanwhile."""
+
 TYPED = "do not push before I say so"
 OTHER = "the other plugin saw this call"
 FOLDER = "Use tabs in this folder, never spaces."
@@ -183,3 +185,48 @@ def test_c4_the_picture_is_gone_from_the_request_and_the_typed_words_follow_the_
     )
     assert text.strip().endswith(f"A tiny picture, and notes.\n\n{QUESTION}")
     assert not any(map(is_media, blocks(ridden.only_apply.after)))
+
+
+# --- a prompt that names a file, and was given in plan mode --------------------------------------
+
+ABOUT_FILE = "What does @notes.txt say?"
+
+
+@pytest.fixture(scope="module")
+def planned(machine: Callable[..., Host]) -> Edited:
+    """Described once the plan mode is left: the host lets nothing be changed in it."""
+    host = with_files(machine(), {"notes.txt": FILE})
+    plan_mode = ["--permission-mode", "plan"]
+    first = run_edited(host, ABOUT_FILE, [say("300 notes.")], edited=(), args=plan_mode)
+    script: list[Answer] = [
+        call(listing(count=100)),
+        editing(
+            lambda body: [
+                {"op": "describe", "index": number_of(" person ", body, 0), "text": "300 notes."}
+            ]
+        ),
+        say("status: one edit"),
+        say("done"),
+    ]
+    chosen = [text_with("note 17 of the", ABOUT_FILE, SENT_AGAIN, "Called the Read tool")]
+    return run_edited(host, "Go on.", script, edited=chosen, after=first)
+
+
+def test_c4_a_file_that_a_prompt_named_goes_with_the_description_and_can_be_read_again(
+    planned: Edited,
+) -> None:
+    (text,) = [b.text for b in blocks(planned.only_apply.after) if ABOUT_FILE in b.text]
+
+    assert "note 17 of the attached file" in str(planned.only_apply.before["messages"])
+    assert "note 17 of the attached file" not in str(planned.only_apply.after["messages"])
+    assert "the attached file" in text
+    assert "notes.txt (read it again if needed)" in text
+    assert text.strip().endswith(f": 300 notes.\n\n{ABOUT_FILE}")
+
+
+def test_c27_the_rules_of_plan_mode_are_still_sent(planned: Edited) -> None:
+    made = [row["attachment"] for row in planned.run.rows() if row["type"] == "attachment"]
+
+    assert "plan_mode" in {attachment["type"] for attachment in made}
+    assert "Plan mode is active" in str(planned.only_apply.before["messages"])
+    assert "Plan mode is active" in str(planned.only_apply.after["messages"])

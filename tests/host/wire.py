@@ -277,10 +277,10 @@ def assert_conserved(before: Body, after: Body, *edited: Chosen) -> None:
     """Fail if the apply between the two requests lost anything but what was edited.
 
     Every block of `before` must be there after, in the same order, unless it was `edited`, is
-    thinking behind the first edited block, a call of our own tools or its result, or an old
-    service row. Calls, results, media and thinking must be the same block. A text may have another
-    carrier (a reminder's wrapper may come or go, texts may share a block), but its words must stand
-    together.
+    thinking behind the first edited block, a call of our own tools or its result, an old service
+    row, or the definition of a tool that came late, which the host sends again by itself. Calls,
+    results, media and thinking must be the same block. A text may have another carrier (a
+    reminder's wrapper may come or go, texts may share a block), but its words must stand together.
     """
     listed = blocks(before)
     first = next((at for at, block in enumerate(listed) if _any(edited, block)), None)
@@ -294,6 +294,7 @@ def assert_conserved(before: Body, after: Body, *edited: Chosen) -> None:
             or (block.kind == "thinking" and at > first)
             or (block.call_id and block.call_id in own)
             or is_service_text(block)
+            or block.kind == "tool_addition"
         )
     ]
     lost = _first_lost(due, blocks(after))

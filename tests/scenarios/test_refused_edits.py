@@ -227,7 +227,14 @@ def test_c21_nothing_to_apply_is_no_apply(applied: Applied) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["prompt_snapshot", "prompt_render_point", "deferred_tools_record", "tool_offer_record"]
+    "kind",
+    [
+        "prompt_snapshot",
+        "prompt_render_point",
+        "deferred_tools_record",
+        "deferred_tools_delta",
+        "tool_offer_record",
+    ],
 )
 def test_what_the_host_keeps_for_itself_behind_a_row_does_not_stand_in_an_edits_way(
     scene: Scene, kind: str
