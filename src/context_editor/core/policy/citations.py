@@ -1,5 +1,6 @@
 """The sources of digested rows, listed so that citations still resolve (rule L7)."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,6 +10,9 @@ from context_editor.core.rows import Row
 from context_editor.core.specifics import SpecificKind
 
 HEAD: Final = "context-editor: citation index: sources of rows that the retention policy replaced"
+
+_MAY_HOLD: Final = re.compile(r"://|/[^\s/#]+#\d")
+"""Stands in every text that names a source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,8 @@ def sources_of(row: Row) -> tuple[str, ...]:
     """The addresses and `owner/repo#n` of a row's call and result, each once."""
     asked = row.call.input.get("url") if row.call else None
     text = f"{asked}\n{row.text}" if isinstance(asked, str) else row.text
-    if "://" not in text and ("#" not in text or "/" not in text):
-        return ()  # nearly every result of a command: to look for all specifics in it is dear
+    if not _MAY_HOLD.search(text):
+        return ()  # as nearly every result of a command: to look for all specifics in it is dear
     found = (value for value in specifics.extracted(text) if _is_source(value.kind, value.text))
     return tuple(dict.fromkeys(value.text for value in found))
 
