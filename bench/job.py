@@ -1,6 +1,6 @@
 """The same job in three stages with and without the plugin, in the real host with a scripted model.
 
-    python -m bench.job [--outputs 8,16,32] [--record FILE]
+    python -m bench.job [--outputs 4,8,16,32] [--record FILE]
 
 Run from the project's folder; `CONTEXT_EDITOR_CLAUDE` names the host's binary, or `bin/test` has
 fetched it. The job reads, probes without success, and fixes: in each stage so many tool outputs of
@@ -270,7 +270,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--outputs", default="8,16,32", help="tool outputs a stage, with commas")
+    parser.add_argument("--outputs", default="4,8,16,32", help="tool outputs a stage, with commas")
     parser.add_argument("--record", type=Path, help="write the report to this file, too")
     options = parser.parse_args()
     program = binary()
