@@ -31,7 +31,7 @@ def closing() -> TagOp:
     return TagOp("close")
 
 
-def adding(  # noqa: PLR0913 - the keys of one element of `tags`
+def adding(
     kind: str,
     index: "int | str",
     to: "int | str | None" = None,

@@ -33,7 +33,7 @@ def ground_of(talk: Talk, kept_as: Mapping[str, str] | None = None) -> PolicyGro
     return PolicyGround(ground, candidates(Review(ground)), kept_as or {})
 
 
-def asked(  # noqa: PLR0913 - a test names only what it is about
+def asked(
     ground: PolicyGround,
     tokens: int = 150_000,
     *,
