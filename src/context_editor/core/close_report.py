@@ -53,7 +53,7 @@ def close_report(
     names, rows = ground.names, closed.rows
     anchors = {row.anchor for row in rows}
     candidates = [one for one in facts.candidates if one.anchor in anchors]
-    reproducible = len(anchors & ground.reproducible)
+    reproducible = sum(anchor in ground.reproducible for anchor in anchors)
     size = format_tokens(sum(map(ground.sizer.row, rows)), approx=facts.is_approx)
     count = f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
     lines = (

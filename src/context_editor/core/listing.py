@@ -1,6 +1,6 @@
 """How rows and the header are shown: one line each, in the contract's forms (group A)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -66,7 +66,7 @@ class RowMarks:
 
     queued: Mapping[str, str] = field(default_factory=dict)
     flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    reproducible: frozenset[str] = frozenset()
+    reproducible: Container[str] = frozenset()
 
 
 def context_words(tokens: int, window: int, *, is_known: bool) -> str:

@@ -26,6 +26,7 @@ class Estimates:
     def __init__(self, ruler: Ruler) -> None:
         self.ruler = ruler
         self._known: dict[int, tuple[Piece, int]] = {}
+        self._rows: dict[int, tuple[Row, int]] = {}
 
     def piece(self, piece: Piece) -> int:
         """The size of a piece, in estimated tokens."""
@@ -34,6 +35,15 @@ class Estimates:
             return known[1]
         size = self.ruler.piece(piece)
         self._known[id(piece)] = (piece, size)
+        return size
+
+    def row(self, row: Row) -> int:
+        """The size of a row's pieces, in estimated tokens."""
+        known = self._rows.get(id(row))
+        if known is not None and known[0] is row:
+            return known[1]
+        size = self.pieces(row.pieces)
+        self._rows[id(row)] = (row, size)
         return size
 
     def pieces(self, pieces: Iterable[Piece]) -> int:
@@ -101,15 +111,15 @@ def measured(
         calibration: What was known before.
         estimates: Estimated sizes, for the calibration's family.
     """
-    known = _folded(conversation, samples, calibration, estimates)
     starts = _response_starts(conversation.pieces)
+    known = _folded(conversation, samples, calibration, estimates, starts)
     sent_until = starts.get(known.last.message_id, -1) if known.last else -1
     if known.last is not None and sent_until < 0:
         known = replace(known, last=None)
     rows = conversation.rows
     sent = sum(1 for row in rows if row.positions[0] < sent_until)
     shares = known.row_sizes(
-        [estimates.pieces(row.pieces) for row in rows],
+        [estimates.row(row) for row in rows],
         sent,
         _content(conversation.pieces[max(sent_until, 0) :], known.last, estimates),
         _thinking(conversation.pieces[: max(sent_until, 0)], estimates),
@@ -143,9 +153,9 @@ def _folded(
     samples: Sequence[PlacedSample],
     calibration: Calibration,
     estimates: Estimates,
+    starts: Mapping[str, int],
 ) -> Calibration:
     """The calibration with every newer sample whose response stands in the conversation."""
-    starts = _response_starts(conversation.pieces)
     ids = [placed.sample.message_id for placed in samples]
     first = ids.index(calibration.newest) if calibration.newest in ids else 0
     known, before = calibration, starts.get(calibration.newest, 0)

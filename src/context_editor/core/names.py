@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import is_not
 from typing import Final
 
 from context_editor.core.rows import Conversation, Row
@@ -50,23 +51,63 @@ REF_SHIFTS: Final = tuple(8 * REF_BYTES - 5 * n for n in range(1, REF_CHARS + 1)
 """Where the bits of each letter of a ref begin in the first bytes of a digest."""
 
 
-def refs_of(rows: Iterable[Row], known: Mapping[str, str]) -> dict[str, str]:
+OPEN_ROWS: Final = 50
+"""Rows at the end that may still change between two looks, and are named anew."""
+
+
+@dataclass
+class RefMemory:
+    """The refs of an earlier look: while its first rows stand, only later ones are named anew.
+
+    Attributes:
+        known: What was known of other refs.
+        rows: The rows that were named, all but the last few.
+        refs: Their refs, by anchor.
+        seen: How often each print stands in them.
+        taken: The refs that are given out.
+    """
+
+    known: Mapping[str, str] = field(default_factory=dict[str, str])
+    rows: Sequence[Row] = ()
+    refs: dict[str, str] = field(default_factory=dict[str, str])
+    seen: dict[str, int] = field(default_factory=dict[str, int])
+    taken: set[str] = field(default_factory=set[str])
+
+    def begin(self, rows: Sequence[Row], known: Mapping[str, str]) -> None:
+        """Forget everything unless these rows begin with the same ones."""
+        is_same = self.known == known and len(self.rows) <= len(rows)
+        if not is_same or any(map(is_not, self.rows, rows)):
+            self.known, self.rows = dict(known), ()
+            self.refs, self.seen, self.taken = {}, {}, set(known.values())
+
+
+def refs_of(
+    rows: Sequence[Row], known: Mapping[str, str], memory: RefMemory | None = None
+) -> dict[str, str]:
     """The ref of every row, by anchor.
 
     Args:
         rows: The rows in their order.
         known: Refs that were given earlier and differ from what the print gives, by anchor.
+        memory: What an earlier look worked out; brought up to this one.
     """
-    seen: dict[str, int] = {}
-    taken: set[str] = set(known.values())
-    refs: dict[str, str] = {}
+    held = memory or RefMemory()
+    held.begin(rows, known)
+    settled = max(len(held.rows), len(rows) - OPEN_ROWS)
+    _name(rows[len(held.rows) : settled], known, held)
+    held.rows = rows[:settled]
+    last = RefMemory(known, (), {}, dict(held.seen), set(held.taken))
+    _name(rows[settled:], known, last)
+    return {**held.refs, **last.refs}
+
+
+def _name(rows: Iterable[Row], known: Mapping[str, str], held: RefMemory) -> None:
     for row in rows:
-        nth = seen.get(row.print, 0)
-        seen[row.print] = nth + 1
-        ref = known.get(row.anchor) or _fresh_ref(row.print, nth, taken)
-        taken.add(ref)
-        refs[row.anchor] = ref
-    return refs
+        nth = held.seen.get(row.print, 0)
+        held.seen[row.print] = nth + 1
+        ref = known.get(row.anchor) or _fresh_ref(row.print, nth, held.taken)
+        held.taken.add(ref)
+        held.refs[row.anchor] = ref
 
 
 def _fresh_ref(row_print: str, nth: int, taken: set[str]) -> str:
@@ -96,6 +137,7 @@ class Names:
         epoch: Applies so far.
         numbered_epoch: The epoch of our newest output with numbers; None before the first.
         numberings: Refs in the order of their numbers, by older epoch.
+        memory: What an earlier look worked out of refs; None where there was none.
     """
 
     conversation: Conversation
@@ -106,11 +148,12 @@ class Names:
     epoch: int = 0
     numbered_epoch: int | None = None
     numberings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    memory: RefMemory | None = None
 
     @cached_property
     def refs(self) -> Mapping[str, str]:
         """The ref of every row, by anchor."""
-        return refs_of(self.conversation.rows, self.known)
+        return refs_of(self.conversation.rows, self.known, self.memory)
 
     @cached_property
     def anchors(self) -> Mapping[str, str]:

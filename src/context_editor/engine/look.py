@@ -13,6 +13,7 @@ from context_editor.core.edits.given import newest_id
 from context_editor.core.edits.ground import Ground
 from context_editor.core.listing import RowMarks
 from context_editor.core.measure import Estimates
+from context_editor.core.names import RefMemory
 from context_editor.core.policy.candidates import PolicyGround
 from context_editor.core.policy.gate import Fill, Situation
 from context_editor.core.policy.gate import Moment as Moment_
@@ -72,6 +73,7 @@ class Look:
     count: CountTokens | None = None
     _estimates: dict[Family, Estimates] = field(default_factory=dict)
     _memory: ReviewMemory = field(default_factory=ReviewMemory)
+    _refs: RefMemory = field(default_factory=RefMemory)
     _is_adopted: bool = False
 
     def view(self, state: SessionState) -> View:
@@ -81,7 +83,7 @@ class Look:
         reading = self._read(state)
         sizes = sizes_of(state, reading, self._estimates_for(state, reading))
         state.calibration = sizes.calibration
-        names = names_of(state, reading, self.folder.path / "applies")
+        names = names_of(state, reading, self.folder.path / "applies", self._refs)
         disk = gathered(reading.conversation, Path(reading.cwd) if reading.cwd else None)
         state.work = settled(state.work, reading.conversation).work
         view = View(state, reading, names, sizes, disk)

@@ -1,17 +1,17 @@
 """One look at a session: the conversation, its names and its sizes, taken at the same moment."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from context_editor.core.assemble import OwnFacts
-from context_editor.core.candidates.reproducible import DiskFacts, reproducible
+from context_editor.core.candidates.reproducible import DiskFacts, Reproducible
 from context_editor.core.edits.model import Op, Replacement
 from context_editor.core.measure import Estimates, Measured, measured
-from context_editor.core.names import Names
+from context_editor.core.names import Names, RefMemory
 from context_editor.core.rows import Row
 from context_editor.core.state import SessionState
 from context_editor.engine.ports import Reading
@@ -68,9 +68,9 @@ class View:
         return pieces[-1].turn if pieces else 0
 
     @cached_property
-    def reproducible(self) -> frozenset[str]:
+    def reproducible(self) -> Container[str]:
         """Anchors of rows whose output can be had again (rule A6)."""
-        return reproducible(self.reading.conversation, self.disk)
+        return Reproducible(self.reading.conversation, self.disk)
 
     @cached_property
     def queued(self) -> Mapping[str, str]:
@@ -98,7 +98,9 @@ def own_facts(state: SessionState, own_tool: str) -> OwnFacts:
     )
 
 
-def names_of(state: SessionState, reading: Reading, applies: Path) -> Names:
+def names_of(
+    state: SessionState, reading: Reading, applies: Path, memory: RefMemory | None = None
+) -> Names:
     """How the rows of this reading are named."""
     replacements: Mapping[str, Replacement] = state.replacements
     return Names(
@@ -110,6 +112,7 @@ def names_of(state: SessionState, reading: Reading, applies: Path) -> Names:
         state.epoch,
         state.numbered_epoch,
         Numberings(applies),
+        memory,
     )
 
 

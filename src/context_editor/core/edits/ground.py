@@ -1,6 +1,6 @@
 """What admission is judged against, and what it grants."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,7 +43,7 @@ class Ground:
     replacements: Mapping[str, Replacement] = field(default_factory=dict)
     protected: Mapping[str, str] = field(default_factory=dict)
     original_path: Callable[[str], str] = lambda _: ""
-    reproducible: frozenset[str] = frozenset()
+    reproducible: Container[str] = frozenset()
     rewritable: Mapping[str, str] | None = None
 
     @property
