@@ -160,7 +160,8 @@ def test_f4_state_is_plain_json() -> None:
 
     stored = json.loads(json.dumps(asdict(state)))
 
-    assert SuggestionState(**{**stored, "crossed": tuple(stored["crossed"])}) == state
+    stored["crossed"] = tuple(stored["crossed"])
+    assert SuggestionState(**stored) == state
 
 
 @given(st.lists(st.floats(-0.1, 1.2), max_size=40))

@@ -97,6 +97,7 @@ class HostPort(Protocol):
     @property
     def own_tool(self) -> str:
         """The full name of our editing tool in this host: the tool that a collapse pretends was called."""
+        ...
 
     def read(self, own: OwnFacts) -> Reading:
         """The conversation as it is now.
@@ -104,12 +105,15 @@ class HostPort(Protocol):
         Raises:
             TranscriptError: The host's file cannot be read.
         """
+        ...
 
     def origin(self, candidates: Sequence[str]) -> str:
         """Which of these sessions this one was copied from; empty when it is none's copy."""
+        ...
 
     def settle(self, offset: int) -> Settled:
         """Look for a new conversation behind `offset` bytes of the host's file, and make a resume show it."""
+        ...
 
 
 @dataclass(frozen=True)

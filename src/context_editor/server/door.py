@@ -7,7 +7,7 @@ the whole transcript first, at every prompt with something to say. Where no serv
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ Answer: TypeAlias = dict[str, Any]
 
 
 @asynccontextmanager
-async def door_open(sessions: Sessions) -> AsyncIterator[None]:
+async def door_open(sessions: Sessions) -> AsyncGenerator[None]:
     """Answer hooks for as long as the block runs; where no door can be made, they look for themselves."""
     path = quick.door_path()
     listening = _listening(path)

@@ -1,6 +1,6 @@
 """Which session a call means, and its engine, kept open so that a call reads only what is new."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -102,7 +102,7 @@ class Sessions:
         return engine
 
     @contextmanager
-    def looked_at(self, caller: Caller, *, is_mid_turn: bool) -> Iterator["Engine"]:
+    def looked_at(self, caller: Caller, *, is_mid_turn: bool) -> Generator["Engine"]:
         """The engine of a session for the length of a look that no call of ours asks for.
 
         Args:

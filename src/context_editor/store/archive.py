@@ -8,7 +8,7 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -65,7 +65,7 @@ class Archive:
         return self.session / "archive"
 
     @contextmanager
-    def together(self) -> Iterator["Archive"]:
+    def together(self) -> Generator["Archive"]:
         """The same archive, with all that is put into it forced to disk when the block ends: much faster.
 
         Raises:

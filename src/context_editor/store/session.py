@@ -5,7 +5,7 @@ Standard library and `filelock` only (hooks import it).
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,7 +121,7 @@ class SessionFolder:
         return _state_of(raw, str(self.state_path))
 
     @contextmanager
-    def changed(self) -> Iterator[SessionState]:
+    def changed(self) -> Generator[SessionState]:
         """The state to be changed in place; it is written whole when the block ends without an error.
 
         Raises:

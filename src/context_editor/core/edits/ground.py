@@ -14,12 +14,15 @@ class Sizer(Protocol):
 
     def text(self, text: str) -> int:
         """The size of a text."""
+        ...
 
     def row(self, row: Row) -> int:
         """The size of a row, its call, result and media included."""
+        ...
 
     def piece(self, piece: Piece) -> int:
         """The size of one piece, its media included."""
+        ...
 
 
 @dataclass(frozen=True)
