@@ -14,7 +14,7 @@ import pytest
 from tests.support.transcripts import SESSION, Transcript, text
 
 ROOT = Path(__file__).resolve().parents[2]
-ENTER = ROOT / "src/context_editor/hosts/claude_code/enter_hook.py"
+HOOKS = ROOT / "hooks"
 MARKER = "[context-editor: optimize]"
 
 pytestmark = pytest.mark.process
@@ -56,7 +56,7 @@ def server(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
 
 def hook(environment: dict[str, str], event: str, given: dict[str, Any]) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(ENTER), event],
+        [sys.executable, "-I", "-S", str(HOOKS / f"{event.replace('-', '_')}.py")],
         input=json.dumps(given).encode(),
         env=environment,
         capture_output=True,

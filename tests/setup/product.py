@@ -68,7 +68,10 @@ sys.exit(7)
 """Stands in for the real server: answers every request with its method; its end is status 7."""
 
 CLI: Final = "import json, sys\nprint(json.dumps([sys.prefix, *sys.argv[1:]]))\n"
-"""Stands in for the command line and for a hook's entry: prints where it runs and its arguments."""
+"""Stands in for the command line: prints where it runs and its arguments."""
+
+HOOK: Final = "import json, sys\nprint(json.dumps([sys.prefix, sys.argv[0].rpartition('/')[2]]))\n"
+"""Stands in for a hook's script: prints where it runs and its name."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +97,9 @@ class Product:
             (package / part).mkdir()
             (package / part / "__init__.py").touch()
             (package / part / "__main__.py").write_text(code, encoding="utf-8")
-        entry = package / "hosts" / "claude_code" / "enter_hook.py"
-        entry.parent.mkdir(parents=True)
-        entry.write_text(CLI, encoding="utf-8")
+        (product.root / "hooks").mkdir()
+        for script in (ROOT / "hooks").glob("*.py"):
+            (product.root / "hooks" / script.name).write_text(HOOK, encoding="utf-8")
         (package / "server" / "tools.json").write_text(json.dumps(PUBLISHED), encoding="utf-8")
         (product.root / "bin").mkdir()
         shutil.copy(ROOT / "bin" / "context-editor", product.root / "bin")

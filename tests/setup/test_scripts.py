@@ -102,7 +102,16 @@ def test_the_bridge_never_installs_and_says_that_it_cannot_answer(product: Produ
 def test_a_hook_runs_once_the_environment_is_ready(product: Product) -> None:
     product.install()
 
-    assert json.loads(product.script("hook", "Stop").stdout)[1:] == ["Stop"]
+    assert json.loads(product.script("hook", "stop").stdout)[1:] == ["stop.py"]
+
+
+def test_an_unknown_hook_is_named_and_stands_in_nobodys_way(product: Product) -> None:
+    product.install()
+
+    done = product.script("hook", "Stopp")
+
+    assert done.returncode == 0
+    assert "there is no hook 'Stopp'" in done.stderr
 
 
 def test_it_works_through_links_from_elsewhere(product: Product) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.support.transcripts import SESSION, Transcript, text
 
 ROOT = Path(__file__).resolve().parents[3]
-ENTER = ROOT / "src/context_editor/hosts/claude_code/enter_hook.py"
+HOOKS = ROOT / "hooks"
 DEAR = {"typing", "pathlib", "dataclasses", "traceback", "filelock", "site"}
 
 pytestmark = pytest.mark.process
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.process
 def hook(data: Path, event: str, given: dict[str, Any]) -> dict[str, Any]:
     """A hook's answer, by its own process."""
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(ENTER), event],
+        [sys.executable, "-I", "-S", str(HOOKS / f"{event.replace('-', '_')}.py")],
         input=json.dumps(given).encode(),
         env={**os.environ, "CLAUDE_PLUGIN_DATA": str(data), "CLAUDE_PID": str(os.getpid())},
         capture_output=True,

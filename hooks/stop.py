@@ -1,0 +1,13 @@
+"""The model's turn ended: close a block where the answer ends with the optimize marker.
+
+Run by `bin/context-editor hook stop` as `python -I -S`: without the person's paths, and without `site`.
+"""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/hooks/")[0] + "/src")
+
+if __name__ == "__main__":
+    from context_editor.hosts.claude_code.quick import main
+
+    sys.exit(main("stop"))
