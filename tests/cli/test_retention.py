@@ -54,7 +54,9 @@ def test_policy_refuses_a_target_that_is_no_share(reading: Machine, target: str)
 
 
 def test_policy_with_wrong_settings_does_not_start_and_names_the_key(reading: Machine) -> None:
-    (reading.project / ".context-editor.toml").write_text("offload_target_token_ratio = 0.9\n")
+    (reading.project / ".context-editor.toml").write_text(
+        "offload_target_token_ratio = 0.9\n", encoding="utf-8"
+    )
 
     ran = reading.run("policy", "--window", "200000")
 

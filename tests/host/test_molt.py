@@ -349,7 +349,9 @@ def test_k_m16_where_mods_are_off_clear_carries_the_molt_out(
     shutil.copytree(plugin, bare, symlinks=True)
     hooks = bare / "hooks" / "hooks.json"
     told = json.loads(hooks.read_bytes())
-    hooks.write_text(json.dumps({k: v for k, v in told.items() if k != "modules"}))
+    hooks.write_text(
+        json.dumps({k: v for k, v in told.items() if k != "modules"}), encoding="utf-8"
+    )
     run = cleared(Host(program, tmp_path / "m", plugins=[bare]), [*short_work(), say("read")])
     sent = json.dumps(messages_of(run.bodies[-1]))
 

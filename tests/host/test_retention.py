@@ -83,7 +83,11 @@ def originals(host: Host, session_id: str) -> dict[str, str]:
 
 def records_of(host: Host, session_id: str) -> list[dict[str, Any]]:
     folder = session_folder(host, session_id) / "offloaded"
-    lines = [line for path in sorted(folder.iterdir()) for line in path.read_text().splitlines()]
+    lines = [
+        line
+        for path in sorted(folder.iterdir())
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     return [json.loads(line) for line in lines]
 
 
@@ -178,7 +182,9 @@ def test_l17_a_resume_is_sent_exactly_what_live_would_have_sent(long: Long) -> N
 
 def test_l6_a_digest_that_was_folded_and_its_original_come_back(long: Long) -> None:
     """In a fork, so that the session stays as it is for the other tests."""
-    state = json.loads((session_folder(long.host, long.run.session_id) / "state.json").read_text())
+    state = json.loads(
+        (session_folder(long.host, long.run.session_id) / "state.json").read_text(encoding="utf-8")
+    )
     standing = [made for made in state["replacements"].values() if not made.get("absorbed_by")]
     (fold,) = [made["id"] for made in standing if made["op"] == "collapse"]
     (first,) = [
@@ -325,7 +331,7 @@ def test_lp_a_wrong_setting_is_named_and_the_policy_does_not_start(
     (result,) = [b.text for b in blocks(run.bodies[-1]) if b.kind == "tool_result"]
     assert "the retention policy does not start" in result
     assert "offload_target_token_ratio" in result
-    told = (session_folder(host, run.session_id) / "settings_told").read_text()
+    told = (session_folder(host, run.session_id) / "settings_told").read_text(encoding="utf-8")
     assert "offload_target_token_ratio is 0.5" in told
 
 

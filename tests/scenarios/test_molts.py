@@ -242,7 +242,7 @@ def test_k_m7_where_neither_snapshot_nor_archive_can_be_written_nothing_is_shed(
     folder = molts.engine.folder.path
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("molts", "archive", "offloaded"):
-        (folder / name).write_text("in the way")
+        (folder / name).write_text("in the way", encoding="utf-8")
 
     assert "neither the snapshot nor the archive" in molts.is_refused(keep_last=0)
 
@@ -250,7 +250,7 @@ def test_k_m7_where_neither_snapshot_nor_archive_can_be_written_nothing_is_shed(
 def test_k_m7_without_a_snapshot_the_archive_takes_its_place(molts: Molts) -> None:
     lay_journal(molts.root)
     molts.engine.folder.path.mkdir(parents=True, exist_ok=True)
-    (molts.engine.folder.path / "molts").write_text("in the way")
+    (molts.engine.folder.path / "molts").write_text("in the way", encoding="utf-8")
 
     answer = molts.gets("context_molt", **molts.molt(keep_last=0))
 

@@ -313,7 +313,7 @@ def test_scenario_70_with_the_hosts_way_everything_is_archived_first(applied: Ap
     kept = {item["tool_use_id"]: item["result"] for item in record["items"] if item["tool_use_id"]}
     assert kept == {call: output(n) for n, call in enumerate(calls)}
     assert gone(applied, calls) == []
-    told = applied.engine.folder.compacted.read_text()
+    told = applied.engine.folder.compacted.read_text(encoding="utf-8")
     assert record["batch_id"] in told
     assert len(told) < 2_000
 
@@ -387,7 +387,7 @@ def test_l17_what_the_mod_archived_is_not_archived_again(
 def test_a_wrong_setting_is_named_once_a_session(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (scene.project / ".context-editor.toml").write_text("big_rows = 3\n")
+    (scene.project / ".context-editor.toml").write_text("big_rows = 3\n", encoding="utf-8")
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(scene.project))
 
     assert "'big_rows' is not a setting" in scene.hook("session-start", source="startup")

@@ -15,8 +15,8 @@ def session(data: Path, name: str, days: float, state: str = "{}") -> Path:
     folder = data / "sessions" / name
     for path, text in (("archive/originals/a.txt", "original"), ("offloaded/x.jsonl", "{}")):
         (folder / path).parent.mkdir(parents=True)
-        (folder / path).write_text(text)
-    (folder / "state.json").write_text(state)
+        (folder / path).write_text(text, encoding="utf-8")
+    (folder / "state.json").write_text(state, encoding="utf-8")
     changed_s = NOW_S - days * DAY_S
     os.utime(folder / "state.json", (changed_s, changed_s))
     return folder
