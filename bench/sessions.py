@@ -71,8 +71,16 @@ def output(number: int, chars: int = RESULT_CHARS) -> str:
     return "\n".join(lines)
 
 
-def session(megabytes: float, result_chars: int = RESULT_CHARS) -> Transcript:
-    """A session whose file is about so large; later turns quote what earlier outputs said."""
+def session(
+    megabytes: float, result_chars: int = RESULT_CHARS, *, has_quotes: bool = False
+) -> Transcript:
+    """A session whose file is about so large.
+
+    Args:
+        megabytes: The size.
+        result_chars: Characters of each output.
+        has_quotes: Whether each turn's last answer quotes three earlier outputs, newer ones more often.
+    """
     made = Transcript()
     turns = max(1, round(megabytes * 1e6 / BYTES_A_TURN * RESULT_CHARS / result_chars))
     for turn in range(turns):
@@ -82,11 +90,23 @@ def session(megabytes: float, result_chars: int = RESULT_CHARS) -> Transcript:
         for pair in range(CALLS_A_TURN // 2):
             _pair(made, turn, pair, result_chars)
         made.answer(
-            text(f"Step {turn} is done."),
+            text(f"Step {turn} is done.{_quotes(turn, result_chars) if has_quotes else ''}"),
             usage={**USAGE, "cache_read_input_tokens": 9_000 + 4_000 * turn},
         )
         made.system("turn_duration", durationMs=1000)
     return made
+
+
+def _quotes(turn: int, result_chars: int) -> str:
+    """Lines of three earlier outputs: half of the times of the last 16, else of any."""
+    chance = Chance(7_919 * (turn + 1))
+    known = CALLS_A_TURN * (turn + 1)
+    quoted: list[str] = []
+    for _ in range(3):
+        reach = min(known, 16) if chance.below(2) else known
+        lines = output(known - 1 - chance.below(reach), result_chars).splitlines()
+        quoted.append(lines[chance.below(len(lines))].strip())
+    return "".join(f"\nSeen before: {line}" for line in quoted)
 
 
 def _pair(made: Transcript, turn: int, pair: int, result_chars: int) -> None:

@@ -19,10 +19,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from tests.support.transcripts import SESSION, Transcript, call
-
 from bench.apply import run_bench
 from bench.sessions import output, session
+from tests.support.transcripts import SESSION, Transcript, call
+
 from context_editor.hosts.claude_code import presence
 from context_editor.server.calls import Desk
 from context_editor.server.sessions import Sessions

@@ -10,6 +10,7 @@ from context_editor.core.digest import (
     checked,
     malformed,
     mended,
+    mentions,
     original_text,
 )
 from context_editor.core.specifics import LINE_HEAD, invented, missing
@@ -194,3 +195,22 @@ def test_l5_a_digest_keeps_to_its_lines_and_is_always_the_same(items: list[Evide
     assert len(lines) <= LINES_MOST + 1
     assert all(len(line) <= LINE_CHARS for line in told)
     assert by_rule(items).text.split("\n") == lines
+
+
+def test_l5_long_names_and_paths_are_told_the_most_frequent_first() -> None:
+    text = "\n".join(
+        (
+            "the session_registry calls Spotter.Services.Tmux and POSTs to /api/hooks/session-start",
+            "then Spotter.Services.Tmux answers; plain-words and incomprehensibilities stay out",
+            *(f"more words of line {n}" for n in range(200)),
+        )
+    )
+
+    line = mentions(Evidence("Bash run", text))
+
+    names = line.removeprefix("Mentions: ").split(", ")
+    assert names[0] == "Spotter.Services.Tmux"
+    assert {"session_registry", "/api/hooks/session-start"} <= set(names)
+    assert "incomprehensibilities" not in line
+    assert line in by_rule([Evidence("Bash run", text)]).text
+    assert mentions(Evidence("Bash run", "nothing to tell")) == ""

@@ -17,8 +17,15 @@ LINES_MOST: Final = 10
 LINE_CHARS: Final = 200
 """The longest line: two on a wide screen, and ten of them are 500 tokens or so."""
 
-PIECES_MOST: Final = 40
-"""The most names put in one line before it is cut to length: short ones of five letters fill it."""
+PIECES_MOST: Final = 200
+"""The most names put in one line before it is cut to length."""
+
+MENTION_SHARE: Final = 6
+MENTION_CHARS: Final = 1_600
+"""The long names of an item may take this part of its text: at least a line and at most so many characters.
+
+Measured: they are what later work quotes most, for its size (`bench/retention.py`).
+"""
 
 ELLIPSIS: Final = "…"
 
@@ -197,17 +204,37 @@ def _details(item: Evidence, original: Original) -> Iterator[str]:
     if malformed(item):
         return
     for label, between, pieces in outline.entries(item.text, is_error=item.is_error):
-        line = _joined(f"  {label}: ", between, pieces, original)
+        if label == outline.MENTIONS:
+            line = _mentions(item, pieces, original)
+        else:
+            line = _joined(f"  {label}: ", between, pieces, original)
         if line.strip() != f"{label}:":
             yield line
 
 
+def mentions(item: Evidence) -> str:
+    """The line of an item's long names; empty where it holds none."""
+    found = outline.mentions(item.text)
+    return _mentions(item, found, Original(original_text((item,)))).strip() if found else ""
+
+
+def _mentions(item: Evidence, names: Sequence[str], original: Original) -> str:
+    told = [name for name in names if name not in item.source and name not in item.title]
+    chars = min(MENTION_CHARS, max(LINE_CHARS, len(item.text) // MENTION_SHARE))
+    return _joined(f"  {outline.MENTIONS}: ", ", ", told, original, chars=chars)
+
+
 def _joined(
-    label: str, between: str, pieces: Sequence[str], original: Original, tail: str = ""
+    label: str,
+    between: str,
+    pieces: Sequence[str],
+    original: Original,
+    tail: str = "",
+    chars: int = LINE_CHARS,
 ) -> str:
     """A line of pieces, cut to length; no cut or join makes a value that the originals lack."""
     words = between.join(" ".join(piece.split()) for piece in pieces[:PIECES_MOST])
-    body = _cut(words, LINE_CHARS - len(label) - len(tail))
+    body = _cut(words, chars - len(label) - len(tail))
     is_cut = body != words or len(pieces) > PIECES_MOST
     while body and original.invented(body + ELLIPSIS * is_cut):
         body = body.rpartition(" ")[0]

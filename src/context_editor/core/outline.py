@@ -6,6 +6,7 @@ leave out, but it cannot be wrong.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, cast
 
@@ -43,6 +44,15 @@ _ERROR: Final = re.compile(
 )
 """A line that begins as error messages do; an error's name in mid-line may be source."""
 
+_MENTION: Final = re.compile(r"[A-Za-z0-9_@./:-]{12,120}")
+"""A long name or a path: what later work is most likely to need again, and cannot guess."""
+
+_TELLING: Final = re.compile(r"[A-Za-z].*[a-z0-9][./:_-][A-Za-z]|[a-z][A-Z]|[A-Z]+_[A-Z]|^[./@:]")
+"""In what looks like a name: a join or a change of case, as no plain word has."""
+
+MENTIONS: Final = "Mentions"
+"""The label of the names of a text."""
+
 _JSON_CHARS_MOST: Final = 1_000_000
 """The longest JSON that is parsed for its keys: about 10 ms."""
 
@@ -67,6 +77,7 @@ def entries(text: str, *, is_error: bool) -> Iterator[Entry]:
     yield from _if_any("Keys", ", ", keys)
     if not is_error:
         yield from _errors(framed, or_first=False)
+    yield from _if_any(MENTIONS, ", ", mentions(text))
     if not names and not keys:
         yield from _if_any("Last line", "", _last_line(text))
     if not is_told and not is_error:
@@ -101,6 +112,13 @@ def _keys(text: str) -> tuple[str, ...]:
     if isinstance(value, list) and value:
         value = cast("list[object]", value)[0]
     return _distinct(cast("dict[str, object]", value)) if isinstance(value, dict) else ()
+
+
+def mentions(text: str) -> tuple[str, ...]:
+    """Long names and paths of a text, the most frequent first."""
+    found = (name.rstrip("./:-@") for name in _MENTION.findall(text))
+    counted = Counter(name for name in found if _TELLING.search(name))
+    return tuple(name for name, _ in counted.most_common())
 
 
 def _errors(framed: str, *, or_first: bool) -> Iterator[Entry]:

@@ -8,6 +8,7 @@ from context_editor.core.candidates import ready
 from context_editor.core.candidates.find import has_pointer, untouchable_rows
 from context_editor.core.candidates.model import Candidate, Cause
 from context_editor.core.candidates.texts import lines_of
+from context_editor.core.digest import Evidence, mentions
 from context_editor.core.edits import wording
 from context_editor.core.edits.admit import PLACEHOLDER_ID
 from context_editor.core.edits.ground import Ground
@@ -96,11 +97,19 @@ def _policy_row(row: Row, candidate: Candidate | None, ground: Ground) -> Policy
     result = row.result
     tokens = ground.sizer.piece(result) if result else 0
     if candidate is not None and has_pointer(candidate):
-        return PolicyRow(row, Step.POINTER, candidate.ready_made, tokens)
+        return PolicyRow(row, Step.POINTER, _pointer_text(row, candidate), tokens)
     is_big = candidate is not None and Cause.BIG in candidate.causes
     if is_big and row.anchor in ground.reproducible:
         return PolicyRow(row, Step.AGAIN, "", tokens)
     return PolicyRow(row, Step.REST, "", tokens)
+
+
+def _pointer_text(row: Row, candidate: Candidate) -> str:
+    """The ready-made text; what a changed file held stands nowhere else, so its long names are told as well."""
+    if candidate.shown is not Cause.STALE:
+        return candidate.ready_made
+    names = mentions(Evidence(row.source, row.text))
+    return f"{candidate.ready_made}\n{names}" if names else candidate.ready_made
 
 
 def _can_shrink(row: PolicyRow, ground: Ground) -> bool:
