@@ -348,8 +348,8 @@ def bridged(scene: Scene, monkeypatch: pytest.MonkeyPatch, event: str, **given: 
     session = {"id": SESSION, "transcript": str(scene.path), "cwd": str(scene.project)}
     raw = io.BytesIO(json.dumps({"session": session, **given}).encode())
     out = io.BytesIO()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw))
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw, encoding="utf-8"))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding="utf-8"))
     assert bridge.main(event, lambda _: "") == 0
     return json.loads(out.getvalue())
 
