@@ -68,6 +68,7 @@ def copied(host: Host) -> str:
         env={**os.environ, "HOME": str(host.home), "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
+        encoding="utf-8",
         check=True,
     )
     session: str = json.loads(done.stdout)["session"]
@@ -129,5 +130,6 @@ def _run(host: Host, *arguments: str) -> str:
         env={**os.environ, "HOME": str(host.home), "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
+        encoding="utf-8",
         check=True,
     ).stdout

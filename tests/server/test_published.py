@@ -201,6 +201,7 @@ def test_a_list_of_tools_needs_nothing_of_the_engine() -> None:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
+        encoding="utf-8",
         check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     )
