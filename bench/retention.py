@@ -42,6 +42,18 @@ KEPT_BY_CLEARING: Final = 3
 LEAST_RESULTS: Final = 20
 """Sessions with fewer tool results are left out: there is nothing to shorten."""
 
+HELPER: Final = """
+import json, os, sys
+pid = os.fork()
+if not pid:
+    os.execv(sys.argv[1], sys.argv[1:])
+_, status, used = os.wait4(pid, 0)
+took = {"cpu_ms": 1000 * (used.ru_utime + used.ru_stime), "peak_mb": used.ru_maxrss / 1000}
+sys.stderr.write("\\n" + json.dumps(took) + "\\n")
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+"""Starts a process out of a small one: the kernel counts the memory of who started it as well."""
+
 GENERATED_MB: Final = (1.0, 5.0)
 
 
@@ -103,7 +115,9 @@ def with_bases(cut: Cut) -> Iterator[tuple[Any, str]]:
 def archived(data: Path) -> frozenset[str]:
     """The originals that stand in the archive, word for word."""
     folder = data / "sessions" / SESSION / "archive" / "originals"
-    return frozenset(path.read_text("utf-8", "surrogatepass") for path in folder.glob("*.txt"))
+    return frozenset(
+        path.read_bytes().decode("utf-8", "surrogatepass") for path in folder.glob("*.txt")
+    )
 
 
 # --- other ways -----------------------------------------------------------------------------------
@@ -160,19 +174,12 @@ def shortened(
 
 def run(command: Sequence[str], env: Mapping[str, str], given: bytes) -> tuple[bytes, float, float]:
     """A process: what it printed, its CPU time in milliseconds, and the most memory that it held, in MB."""
-    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout:
-        stdin.write(given)
-        stdin.seek(0)
-        process = subprocess.Popen(
-            command, env=dict(env), stdin=stdin, stdout=stdout, stderr=subprocess.STDOUT
-        )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        stdout.seek(0)
-        out = stdout.read()
-    if process.returncode:
-        raise RuntimeError(out.decode("utf-8", "replace")[-500:])
-    return out, 1_000 * (used.ru_utime + used.ru_stime), used.ru_maxrss / 1_000
+    helper = [sys.executable, "-I", "-S", "-c", HELPER, *command]
+    done = subprocess.run(helper, env=dict(env), input=given, capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.decode("utf-8", "replace")[-500:])
+    used = json.loads(done.stderr.splitlines()[-1])
+    return done.stdout, used["cpu_ms"], used["peak_mb"]
 
 
 # --- everything in one run ------------------------------------------------------------------------
@@ -185,7 +192,9 @@ def peer_program(folder: Path) -> tuple[Path, str]:
     subprocess.run(pip, check=True, capture_output=True)
     code = f"from importlib.metadata import version; print(version({PEER!r}))"
     asked = [str(folder / "bin" / "python"), "-c", code]
-    version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+    version = subprocess.run(
+        asked, check=True, capture_output=True, text=True, encoding="utf-8"
+    ).stdout.strip()
     return folder / "bin" / PEER, version
 
 

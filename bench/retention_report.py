@@ -70,11 +70,15 @@ def report(table: Table, cuts: Sequence[Cut], version: str) -> list[str]:
     return [
         "# Retention: what is lost when a session is shortened",
         "",
-        (f"{len(cuts)} beginnings of {len({cut.path.parent.name.rsplit('-', 1)[0] for cut in cuts})} sessions; "
-        f"cozempic {version}; clearing: the oldest results, the last 3 kept, no word left."),
+        (
+            f"{len(cuts)} beginnings of {len({cut.path.parent.name.rsplit('-', 1)[0] for cut in cuts})} sessions; "
+            f"cozempic {version}; clearing: the oldest results, the last 3 kept, no word left."
+        ),
         "",
-        ("Lost: the share of what later inputs and answers quote of the beginning's tool results (five words in a "
-        "row, or a name of 12 characters) that the shortened beginning says nowhere."),
+        (
+            "Lost: the share of what later inputs and answers quote of the beginning's tool results (five words in a "
+            "row, or a name of 12 characters) that the shortened beginning says nowhere."
+        ),
         "",
         "## At equal tokens removed",
         "",

@@ -110,6 +110,7 @@ def memory_mb(megabytes: float) -> tuple[float, float]:
             capture_output=True,
             check=True,
             text=True,
+            encoding="utf-8",
         )
     held = dict(line.split(":\t", 1) for line in done.stdout.splitlines() if ":\t" in line)
     return tuple(float(held[key].split()[0]) / 1_000 for key in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
@@ -155,6 +156,7 @@ def first_answer_ms(root: Path, path: Path) -> float:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        encoding="utf-8",
     ) as server:
         if server.stdin is None or server.stdout is None:
             raise RuntimeError
