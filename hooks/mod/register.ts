@@ -2,6 +2,7 @@
 import type { CommandRunInput, CommandRunResult, EngineInterface, Register } from 'claude-code'
 
 import { asked, hasQueue, takeOptions } from './bridge.js'
+import { digested } from './digests.js'
 import { idles, takeIdle, woken } from './idle.js'
 import { conversationOf, glimpses } from './rows.js'
 
@@ -62,6 +63,9 @@ const applied = async ($: EngineInterface, isNormal: boolean, answerText: string
   if (typeof args !== 'string' || args === '') {
     return
   }
+  if (turn['digests'] === true) {
+    await quietly($, digested($))
+  }
   const compaction = $.command.run({ command: 'compact', args })
 
   void quietly(
@@ -78,7 +82,10 @@ const FOR_THE_PERSON = /^context-editor:(?!(?:optimize|molt)$)/
 const APPLY_DELAY_MS = 50
 
 /** Runs one of our compactions, and takes in what the host wrote. */
-const compacted = async ($: EngineInterface, args: string): Promise<void> => {
+const compacted = async ($: EngineInterface, args: string, wantsDigests: boolean): Promise<void> => {
+  if (wantsDigests) {
+    await quietly($, digested($))
+  }
   await $.command.run({ command: 'compact', args })
   await asked($, 'confirm', {})
 }
@@ -89,7 +96,7 @@ const commanded = async ($: EngineInterface, e: CommandRunInput): Promise<Comman
   const args = answer['command']
 
   if (typeof args === 'string' && args !== '') {
-    $.clock.after(APPLY_DELAY_MS, () => void quietly($, compacted($, args)))
+    $.clock.after(APPLY_DELAY_MS, () => void quietly($, compacted($, args, answer['digests'] === true)))
   }
 
   return { text: String(answer['text']), isTextDisplayOnly: true }

@@ -358,3 +358,30 @@ def test_the_data_folder_of_a_setting_holds_the_session_and_its_queue(
 def assert_is_session(folder: Path) -> None:
     assert (folder / "state.json").is_file()
     assert list((folder / "archive" / "originals").iterdir())
+
+
+def test_l5_the_hosts_small_model_writes_the_digests_of_an_asked_pass(
+    machine: Callable[..., Host],
+) -> None:
+    """The scripted model answers every request without tools by one word, so that each try lacks specifics."""
+    host = with_files(machine(), {f"f{n}.txt": file_text(n) for n in range(16)})
+    configured(host, {"digest_model": "fast"})
+    reads = [
+        use("Bash", {"command": f"head -60 f{n}.txt; tail -1 f{n}.txt"}, f"toolu_b{n}")
+        for n in range(16)
+    ]
+    script = [
+        say("reading", *reads),
+        call(edit({"op": "policy", "target": 0.01}, resume="go on")),
+        say("queued"),
+        say("the end"),
+    ]
+    run = host.run([Typed("go")], script, end_when=after_turns(2), timeout_s=120)
+
+    results = {b.call_id: b.text for b in blocks(run.bodies[-1]) if b.kind == "tool_result"}
+    digest = results["toolu_b0"].partition("open with Read): ")[2]
+    assert digest.startswith("side\nSpecifics: ")
+    assert all(f"E{1000 + n}" in digest and f"v{n}.2.3" in digest for n in range(3))
+    assert results["toolu_b1"].startswith(REPLACED)
+    (record, *_) = records_of(host, run.session_id)
+    assert record["digest_replacing_inline"] == digest

@@ -21,6 +21,7 @@ class Limits:
         auto_compact: The size at which the host compacts by itself, in tokens; 0 when unknown.
         is_policy_on: Whether the policy answers the host's own compaction.
         policy_fault: Why the policy does not start at all; empty where it does.
+        has_digest_model: Whether the host's small model writes the digests of a pass that was asked for.
         store_dir: Where the pad and the journal stand, relative to the project.
         idle_reminder: What the idle reminder does: `off`, `notice` or `prompt`.
         idle_reminder_seconds: How long nobody may prompt before it is due.
@@ -35,6 +36,7 @@ class Limits:
     auto_compact: int = 0
     is_policy_on: bool = True
     policy_fault: str = ""
+    has_digest_model: bool = False
     store_dir: str = "."
     idle_reminder: IdleReminder = "notice"
     idle_reminder_seconds: int = 1_800
@@ -67,6 +69,7 @@ def limits_of(loaded: Loaded, window: int = 0, auto_compact: int = 0) -> Limits:
         auto_compact,
         is_policy_on=settings.auto_compaction == "policy" and not fault,
         policy_fault=fault,
+        has_digest_model=settings.digest_model == "fast",
         store_dir=settings.store_dir,
         idle_reminder=settings.idle_reminder,
         idle_reminder_seconds=settings.idle_reminder_seconds,

@@ -9,9 +9,17 @@ from context_editor.core.edits.model import Edit, Op
 from context_editor.core.edits.wording import cut
 from context_editor.core.listing import ROW_TEXT_CHARS
 from context_editor.core.policy import questions
+from context_editor.core.policy.asked_digests import (
+    DigestAnswer,
+    DigestRequest,
+    judged,
+    request_for,
+)
+from context_editor.core.policy.candidates import result_words
 from context_editor.core.policy.compacted import archived_words
 from context_editor.core.policy.report import outcome_words
 from context_editor.core.policy.run import Outcome, run
+from context_editor.core.rows import Row
 from context_editor.core.state import SessionState
 from context_editor.engine.applies import Applies
 from context_editor.engine.originals import file_originals
@@ -22,8 +30,24 @@ from context_editor.errors import ContextEditorError, RefusedError
 
 log = logging.getLogger(__name__)
 
+MODEL_BATCHES: Final = 12
+"""Batches of which a model is asked for a digest in one pass, the oldest first: a person waits for it."""
+
 KNOWN_RECORDS: Final = 12
 """Batch ids that a refusal names."""
+
+
+def _batches(queue: Sequence[Edit]) -> dict[str, tuple[Edit, ...]]:
+    """The queued batches of the policy that have a digest, by their name."""
+    found: dict[str, tuple[Edit, ...]] = {}
+    for edit in queue:
+        if edit.author == "policy" and edit.digest_at:
+            found[edit.batch] = (*found.get(edit.batch, ()), edit)
+    return found
+
+
+def _rows_of(edits: Sequence[Edit], view: View) -> tuple[Row, ...]:
+    return view.rows([anchor for edit in edits for anchor in edit.anchors])
 
 
 @dataclass
@@ -133,6 +157,49 @@ class Retention(Applies):
             state.queue += edits
             state.is_ordered = state.is_ordered or bool(edits)
             return words, bool(edits)
+
+    @property
+    def wants_digests(self) -> bool:
+        """Whether a model is to be asked for digests before the queue is applied."""
+        return self.limits.has_digest_model and bool(_batches(self.folder.read().queue))
+
+    def digests(self, answers: Sequence[DigestAnswer] = ()) -> tuple[DigestRequest, ...]:
+        """Take a model's digests of queued batches in, each once it holds every specific (rule L9).
+
+        Args:
+            answers: What it answered so far; none to begin with.
+
+        Returns:
+            What it is to be asked, or asked once more; a batch that is not, keeps the digest by rule.
+        """
+        if not self.limits.has_digest_model:
+            return ()
+        with self.folder.changed() as state:
+            view = self.view(state)
+            batches = _batches(state.queue)
+            if not answers:
+                named = list(batches.items())[:MODEL_BATCHES]
+                return tuple(request_for(name, _rows_of(edits, view)) for name, edits in named)
+            again: list[DigestRequest] = []
+            for answer in answers:
+                edits = batches.get(answer.batch, ())
+                rows = _rows_of(edits, view)
+                text, request = judged(answer, rows) if rows else ("", None)
+                again += [request] if request else []
+                if text:
+                    self._take_digest(view, edits, text)
+            return tuple(again)
+
+    def _take_digest(self, view: View, edits: Sequence[Edit], text: str) -> None:
+        """Put a digest in the place of the one by rule, unless it is larger than what it stands for."""
+        first = edits[0]
+        ground = self.ground(view)
+        (row,) = view.rows(first.anchors)
+        before = view.sizes.piece(row.result) if row.result else 0
+        saved = before - view.sizes.text(result_words(row, text, ground))
+        if saved + sum(edit.saved_tokens for edit in edits[1:]) > 0:
+            made = replace(first, text=text, saved_tokens=saved)
+            view.state.queue = [made if edit is first else edit for edit in view.state.queue]
 
     def _asked(self, view: View, target: float | None, queue: Sequence[Edit]) -> Outcome:
         if self.limits.policy_fault:

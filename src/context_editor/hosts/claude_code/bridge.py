@@ -12,6 +12,7 @@ import orjson
 
 from context_editor.core import idle
 from context_editor.core.apply.emissions import Build
+from context_editor.core.policy.asked_digests import DigestAnswer
 from context_editor.engine.ports import ApplyAnswer, HostRow
 from context_editor.engine.session import Engine
 from context_editor.hosts.claude_code import presence, slash
@@ -144,7 +145,8 @@ def _turn_end(engine: Engine, given: Mapping[str, Any]) -> Answer:
         is_normal=bool(given.get("isNormal")), answer=answer, person_waits=is_waiting
     )
     command = APPLY_COMMAND.format(count=end.edits) if end.edits else ""
-    return {"command": command, "resume": end.resume, "notice": end.notice}
+    wants = bool(command) and engine.wants_digests
+    return {"command": command, "resume": end.resume, "notice": end.notice, "digests": wants}
 
 
 def _compact(engine: Engine, given: Mapping[str, Any]) -> Answer:
@@ -162,6 +164,15 @@ def _precompute(engine: Engine, given: Mapping[str, Any]) -> Answer:
     return {"skip": engine.limits.is_policy_on}
 
 
+def _digests(engine: Engine, given: Mapping[str, Any]) -> Answer:
+    """What the host's small model is to be asked, once its answers so far are taken in (rules L5 and L9)."""
+    answers = [
+        DigestAnswer(str(one["batch"]), int(one["attempt"]), str(one["text"]))
+        for one in given.get("answers", ())
+    ]
+    return {"requests": [vars(request) for request in engine.digests(answers)]}
+
+
 def _archive(engine: Engine, given: Mapping[str, Any]) -> Answer:
     """The person compacts by hand: that is theirs; what it drops is archived first."""
     del given
@@ -175,7 +186,9 @@ def _command(outside: slash.Outside, engine: Engine, given: Mapping[str, Any]) -
     words, transcript = str(given["args"]).strip(), str(given["session"]["transcript"])
     reply = slash.answer(str(given["name"]), slash.Asked(engine, words, transcript, outside))
     count = len(engine.folder.read().queue) if reply.applies else 0
-    return {"text": reply.text, "command": APPLY_COMMAND.format(count=count) if count else ""}
+    command = APPLY_COMMAND.format(count=count) if count else ""
+    wants = bool(command) and engine.wants_digests
+    return {"text": reply.text, "command": command, "digests": wants}
 
 
 def _idle(engine: Engine, given: Mapping[str, Any]) -> Answer:
@@ -232,6 +245,7 @@ EVENTS: Final[Mapping[str, Event]] = {
     "turn-end": _turn_end,
     "compact": _compact,
     "precompute": _precompute,
+    "digests": _digests,
     "archive": _archive,
     "confirm": _confirm,
     "idle": _idle,
