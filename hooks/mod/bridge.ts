@@ -5,9 +5,10 @@ import type { EngineInterface } from 'claude-code'
 /**
  * How long a bridge call may take before it counts as failed, in milliseconds.
  *
- * An apply of 20 MB takes about half a second; a machine under load gets thirty times that.
+ * A pass of the policy over a million tokens takes some seconds, and several times that on a busy machine; a summary
+ * of the host's own takes about half a minute.
  */
-const BRIDGE_TIMEOUT_MS = 15_000
+const BRIDGE_TIMEOUT_MS = 45_000
 
 /** The file, below a session's folder, that stands exactly while the engine has something to do at a turn's end. */
 const QUEUE_MARK = 'queue'
