@@ -314,5 +314,6 @@ def test_scenario_36_a_suggestion_comes_behind_the_call_that_crosses_a_mark_and_
     run = warm.run("go", script)
 
     counts = [str(body["messages"]).count("[context-editor: suggestion]") for body in run.bodies]
-    assert counts == [0, 0, 0, 1, 1, 1]
+    # The host may write the answer's usage only after its tool ended: then the next call tells.
+    assert counts in ([0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1])
     assert log_of(warm, run.session_id) == []
