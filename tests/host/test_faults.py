@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -82,9 +83,11 @@ def lay_faulty(plugin: Path, folder: Path) -> Path:
     (copy / "bin" / "locked.py").write_text(LOCKED, encoding="utf-8")
     (copy / "bin" / "python").symlink_to(copy / ".venv" / "bin" / "python")
     bridge = copy / "hooks" / "mod" / "bridge.ts"
-    text = bridge.read_text(encoding="utf-8")
-    assert "BRIDGE_TIMEOUT_MS = 15_000" in text
-    bridge.write_text(text.replace("= 15_000", "= 3_000"), encoding="utf-8")
+    text, changed = re.subn(
+        r"(?<=BRIDGE_TIMEOUT_MS = )[\d_]+", "3_000", bridge.read_text(encoding="utf-8")
+    )
+    assert changed == 1
+    bridge.write_text(text, encoding="utf-8")
     return copy
 
 
