@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from context_editor.core.assemble import (
     OWN_TOOL_PREFIX,
     Assembler,
@@ -9,7 +12,16 @@ from context_editor.core.assemble import (
     assemble,
     text_print,
 )
-from context_editor.core.rows import Call, Conversation, Piece, PieceForm, Row, RowKind
+from context_editor.core.rows import (
+    Call,
+    Conversation,
+    Index,
+    Media,
+    Piece,
+    PieceForm,
+    Row,
+    RowKind,
+)
 from context_editor.core.state import CarriedPart
 
 
@@ -337,3 +349,55 @@ def test_an_assembler_sees_new_facts_results_and_answers() -> None:
         ):
             given = pieces[:count]
             assert assembler.conversation(given, own) == assemble(given, own)
+
+
+@st.composite
+def talks(draw: st.DrawFn) -> list[Piece]:
+    """Pieces in any order: calls answered late, early, twice or never, and several in one answer."""
+    made: list[Piece] = []
+    for n in range(draw(st.integers(0, 12))):
+        handle, call_id, answer = f"h{n}", f"t{n % 3}", f"m{n // 3}"
+        form: PieceForm = draw(st.sampled_from(list(PieceForm)))
+        match form:
+            case PieceForm.CALL:
+                piece = call(handle, call_id, response=answer)
+            case PieceForm.RESULT:
+                piece = result(handle, call_id)
+            case PieceForm.ATTACHMENT:
+                known = draw(st.booleans())
+                piece = attachment(handle, extra={"rendered_known": known})
+            case PieceForm.PROMPT:
+                media = (Media("image", "image/png", ""),) if draw(st.booleans()) else ()
+                piece = prompt(handle, media=media)
+            case PieceForm.THINKING:
+                piece = replace(thought(handle), response=answer)
+            case _:
+                piece = said(handle, response=answer)
+        made.append(piece)
+    return made
+
+
+facts_known = st.sampled_from(
+    [
+        OwnFacts(),
+        OwnFacts(pending_response="m0"),
+        OwnFacts(pending_response="m1"),
+        OwnFacts(service=frozenset({"u:h1", "t:t1"})),
+    ]
+)
+looks = st.lists(st.tuples(st.integers(0, 12), st.booleans(), facts_known), max_size=6)
+
+
+@given(talks(), talks(), looks)
+@settings(max_examples=300, deadline=None)
+def test_an_assembler_answers_as_if_it_had_seen_nothing_before(
+    one: list[Piece], other: list[Piece], asked: list[tuple[int, bool, OwnFacts]]
+) -> None:
+    assembler = Assembler()
+    for count, is_other, own in asked:
+        pieces = (other if is_other else one)[:count]
+        found = assembler.conversation(pieces, own)
+
+        assert found == assemble(pieces, own)
+        assert found.index == Index.of(found.pieces, found.rows)
+        assert list(found.by_anchor) == [row.anchor for row in found.rows]

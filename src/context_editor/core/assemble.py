@@ -4,14 +4,17 @@ Pure. It judges by structure and by our own records, never by wording.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX
+from context_editor.core.growing import same_front
 from context_editor.core.rows import (
     PRINT_HEX_CHARS,
     Conversation,
+    Index,
     Piece,
     PieceForm,
     Row,
@@ -96,34 +99,32 @@ class Assembler:
         maker.take_over(self._maker, given, self._unchanged(given, own))
         maker.add(given)
         self._own, self._given, self._maker = own, given, maker
-        return Conversation(tuple(maker.pieces), tuple(maker.rows), unreadable, turns)
+        index = maker.index
+        return Conversation(tuple(index.pieces), tuple(index.rows), unreadable, turns, index)
 
     def _unchanged(self, given: Sequence[Piece], own: OwnFacts) -> int:
         """How many pieces in front are the same, with the same facts known of them."""
         if replace(own, pending_response=None) != replace(self._own, pending_response=None):
             return 0
+        same = same_front(given, self._given)
         pending = own.pending_response
-        for position, (new, old) in enumerate(zip(given, self._given, strict=False)):
-            if new is not old or (pending is not None and new.response == pending):
-                return position
-        return min(len(given), len(self._given))
+        return (
+            same if pending is None else min(same, self._maker.index.responses.get(pending, same))
+        )
 
 
 class _RowMaker:
     """Rows, made in one pass over the pieces.
 
     Attributes:
-        pieces: The pieces, with what our own records say of them.
-        rows: The rows so far.
+        index: The pieces, with what our own records say of them, and the rows so far.
         fronts: Behind each piece, the anchor of the row that what follows may belong to.
     """
 
     def __init__(self, own: OwnFacts) -> None:
-        self.pieces: list[Piece] = []
-        self.rows: list[Row] = []
+        self.index = Index()
         self._own = own
         self.fronts: list[str | None] = []
-        self._anchors: set[str] = set()
         self._answered: dict[int, str] = {}
 
     def take_over(self, other: "_RowMaker", given: Sequence[Piece], same: int) -> None:
@@ -134,22 +135,18 @@ class _RowMaker:
             given: All pieces.
             same: How many of them, from the first, the other was given too.
         """
-        answered = {piece.call_id for piece in given[same:]}
-        rows = 0
-        while rows < len(other.rows) and other.is_settled(other.rows[rows], same, answered):
-            rows += 1
-        self.rows = other.rows[:rows]
-        behind = other.rows[rows].positions[0] if rows < len(other.rows) else same
+        known, answered = other.index, {piece.call_id for piece in given[same:]}
+        rows = known.settled(same, answered, other.pending_response)
+        behind = known.rows[rows].positions[0] if rows < len(known.rows) else same
         start = min(behind, same)
-        self.pieces, self.fronts = other.pieces[:start], other.fronts[:start]
-        self._anchors = {row.anchor for row in self.rows}
-        self._answered = {row.positions[1]: row.anchor for row in self.rows if row.positions[1:]}
+        self.index, self.fronts = known.front(rows, start), other.fronts[:start]
+        late = self.index.rows[bisect_left(self.index.ends, start) :]
+        self._answered = {row.positions[1]: row.anchor for row in late if row.positions[1:]}
 
-    def is_settled(self, row: Row, same: int, answered: Collection[str | None]) -> bool:
-        """Whether a row is made of unchanged pieces alone and no new one completes it."""
-        if row.positions[-1] >= same or self._is_being_written(row.pieces[0]):
-            return False
-        return not row.is_pending or (row.call is not None and row.call.id not in answered)
+    @property
+    def pending_response(self) -> str | None:
+        """The id of the answer that was being written."""
+        return self._own.pending_response
 
     def add(self, given: Sequence[Piece]) -> None:
         """Make the rows of the pieces that are not taken in yet.
@@ -157,8 +154,8 @@ class _RowMaker:
         Args:
             given: All pieces, those taken in included.
         """
-        start = len(self.pieces)
-        self.pieces += given[start:]
+        start = len(self.index.pieces)
+        self.index.add_pieces(given[start:])
         answers = _answers(given, start)
         for position in range(start, len(given)):
             piece = given[position]
@@ -167,7 +164,7 @@ class _RowMaker:
                 front = self._answered[position]
             elif piece.form is not PieceForm.THINKING:
                 row = self._row(position, piece, answers.get(position), front)
-                self.rows.append(row)
+                self.index.add_row(row)
                 front = front if piece.rides else row.anchor
             self.fronts.append(front)
 
@@ -176,7 +173,7 @@ class _RowMaker:
         if piece.form is PieceForm.CALL:
             return self._tool_row(position, piece, answer, anchor)
         piece = self._known(piece, anchor)
-        self.pieces[position] = piece
+        self.index.pieces[position] = piece
         kind = self._kind(piece, anchor)
         return Row(
             anchor=anchor,
@@ -197,7 +194,7 @@ class _RowMaker:
         positions = (position,) if answer is None else (position, answer)
         if answer is not None:
             self._answered[answer] = anchor
-        pieces = tuple(self.pieces[place] for place in positions)
+        pieces = tuple(self.index.pieces[place] for place in positions)
         name, call_id = (piece.call.name, piece.call.id) if piece.call else ("", "")
         is_collapse = call_id.startswith(COLLAPSE_ID_PREFIX)
         is_own = is_collapse or name.startswith(self._own.own_tool_prefix)
@@ -220,12 +217,12 @@ class _RowMaker:
 
     def _anchor(self, piece: Piece) -> str:
         name = f"t:{piece.call.id}" if piece.call else f"u:{piece.handle}"
-        if name in self._anchors:
+        taken = self.index.by_anchor
+        if name in taken:
             name = f"u:{piece.handle}"
         bare, nth = name, 1
-        while name in self._anchors:
+        while name in taken:
             name, nth = f"{bare}.{nth}", nth + 1
-        self._anchors.add(name)
         return name
 
     def _known(self, piece: Piece, anchor: str) -> Piece:

@@ -1,11 +1,17 @@
 """The sizes of a conversation's rows and of its whole, in calibrated tokens (rules A12 and F3)."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
-from context_editor.core.rows import Conversation, Piece, PieceForm, Row
+from context_editor.core.growing import Growing
+from context_editor.core.rows import Conversation, Piece, Row
 from context_editor.core.sizes.calibration import Calibration, Content, RowSizes, Sample
 from context_editor.core.sizes.estimate import Ruler
+
+SPARE_PIECES: Final = 1_000
+"""Pieces beyond twice those of a conversation whose sizes are remembered."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,9 @@ class Estimates:
     def __init__(self, ruler: Ruler) -> None:
         self.ruler = ruler
         self._known: dict[int, tuple[Piece, int]] = {}
-        self._rows: dict[int, tuple[Row, int]] = {}
+        self._thinking = Growing(self.piece)
+        self._rows = Growing(self.row)
+        self._all = Growing(self.piece)
 
     def piece(self, piece: Piece) -> int:
         """The size of a piece, in estimated tokens."""
@@ -39,12 +47,29 @@ class Estimates:
 
     def row(self, row: Row) -> int:
         """The size of a row's pieces, in estimated tokens."""
-        known = self._rows.get(id(row))
-        if known is not None and known[0] is row:
-            return known[1]
-        size = self.pieces(row.pieces)
-        self._rows[id(row)] = (row, size)
-        return size
+        return self.pieces(row.pieces)
+
+    def of_rows(self, conversation: Conversation) -> Sequence[int]:
+        """The size of every row, in estimated tokens."""
+        self._forget_others(conversation)
+        return self._rows.of(conversation.rows)
+
+    def of_pieces(self, conversation: Conversation) -> Sequence[int]:
+        """The size of every piece, in estimated tokens."""
+        return self._all.of(conversation.pieces)
+
+    def _forget_others(self, conversation: Conversation) -> None:
+        """Keep the memory bounded: the newest pieces are made anew at each look."""
+        if len(self._known) > 2 * len(conversation.pieces) + SPARE_PIECES:
+            standing = {id(piece) for piece in conversation.pieces}
+            self._known = {key: one for key, one in self._known.items() if key in standing}
+
+    def thinking(self, conversation: Conversation, before: int) -> int:
+        """The size of all thinking in front of a position, in estimated tokens."""
+        positions = conversation.index.thinking
+        pieces = conversation.pieces
+        sizes = self._thinking.of([pieces[at] for at in positions])
+        return sum(sizes[: bisect_left(positions, before)])
 
     def pieces(self, pieces: Iterable[Piece]) -> int:
         """The size of several pieces together, in estimated tokens."""
@@ -59,7 +84,7 @@ class Measured:
         estimates: Estimated sizes.
         calibration: What the session's usage says about them.
         shares: Calibrated sizes, one a row of `rows`, and the base.
-        rows: Anchors of all rows, hidden ones included, in order.
+        rows: The place of every row, hidden ones included, by anchor.
     """
 
     estimates: Estimates
@@ -94,7 +119,8 @@ class Measured:
 
     def behind(self, position: int, conversation: Conversation) -> int:
         """The tokens of everything from a position on: what a change there writes to the cache anew."""
-        return sum(map(self.piece, conversation.pieces[position:]))
+        calibrated = self.calibration.calibrated
+        return sum(map(calibrated, self.estimates.of_pieces(conversation)[position:]))
 
 
 def measured(
@@ -111,24 +137,23 @@ def measured(
         calibration: What was known before.
         estimates: Estimated sizes, for the calibration's family.
     """
-    starts = _response_starts(conversation.pieces)
+    starts = conversation.index.responses
     known = _folded(conversation, samples, calibration, estimates, starts)
     sent_until = starts.get(known.last.message_id, -1) if known.last else -1
     if known.last is not None and sent_until < 0:
         known = replace(known, last=None)
-    rows = conversation.rows
-    sent = sum(1 for row in rows if row.positions[0] < sent_until)
+    sent = bisect_left(conversation.rows, sent_until, key=_position)
     shares = known.row_sizes(
-        [estimates.row(row) for row in rows],
+        estimates.of_rows(conversation),
         sent,
         _content(conversation.pieces[max(sent_until, 0) :], known.last, estimates),
-        _thinking(conversation.pieces[: max(sent_until, 0)], estimates),
+        estimates.thinking(conversation, sent_until),
     )
-    return Measured(estimates, known, shares, {row.anchor: at for at, row in enumerate(rows)})
+    return Measured(estimates, known, shares, conversation.index.places)
 
 
-def _thinking(pieces: Sequence[Piece], estimates: Estimates) -> int:
-    return estimates.pieces(p for p in pieces if p.form is PieceForm.THINKING)
+def _position(row: Row) -> int:
+    return row.positions[0]
 
 
 def _content(pieces: Sequence[Piece], last: Sample | None, estimates: Estimates) -> Content:
@@ -138,14 +163,6 @@ def _content(pieces: Sequence[Piece], last: Sample | None, estimates: Estimates)
     reply = [p for p in pieces if p.response == last.message_id]
     rest = [p for p in pieces if p.response != last.message_id]
     return Content(estimates.pieces(reply), estimates.pieces(rest))
-
-
-def _response_starts(pieces: Sequence[Piece]) -> Mapping[str, int]:
-    starts: dict[str, int] = {}
-    for at, piece in enumerate(pieces):
-        if piece.response is not None:
-            starts.setdefault(piece.response, at)
-    return starts
 
 
 def _folded(

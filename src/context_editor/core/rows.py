@@ -6,14 +6,17 @@ pair). Pieces are what an apply keeps, replaces or leaves out; rows are what edi
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 Role: TypeAlias = Literal["user", "assistant", "system"]
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+
+Found = TypeVar("Found")
 
 PRINT_HEX_CHARS: Final = 16
 """Hexadecimal characters of a content print: 64 bits, far beyond collision in one session."""
@@ -198,6 +201,122 @@ class Row:
         return hashlib.sha256(seen.encode("utf-8", "surrogatepass")).hexdigest()[:PRINT_HEX_CHARS]
 
 
+@dataclass
+class Index:
+    """Where pieces and rows are found; that of a conversation that grew begins with the one before.
+
+    Attributes:
+        pieces: Every piece, in order.
+        rows: Every row, in order.
+        listed: The rows that have a number.
+        by_anchor: Every row by its anchor.
+        places: The place of every row in `rows`, by anchor.
+        numbers: The number of every listed row, by anchor; 1 is the oldest.
+        starts: The position of the first piece of every listed row.
+        ends: For every row the last position that it or a row in front of it has.
+        pending: The places of the pending rows.
+        responses: The position where each response begins, by its id.
+        thinking: The positions of thinking.
+        special: The positions of pieces with media, and of attachments that cannot be rendered.
+    """
+
+    pieces: list[Piece] = field(default_factory=list[Piece])
+    rows: list[Row] = field(default_factory=list[Row])
+    listed: list[Row] = field(default_factory=list[Row])
+    by_anchor: dict[str, Row] = field(default_factory=dict[str, Row])
+    places: dict[str, int] = field(default_factory=dict[str, int])
+    numbers: dict[str, int] = field(default_factory=dict[str, int])
+    starts: list[int] = field(default_factory=list[int])
+    ends: list[int] = field(default_factory=list[int])
+    pending: list[int] = field(default_factory=list[int])
+    responses: dict[str, int] = field(default_factory=dict[str, int])
+    thinking: list[int] = field(default_factory=list[int])
+    special: list[int] = field(default_factory=list[int])
+
+    @classmethod
+    def of(cls, pieces: Iterable[Piece], rows: Iterable[Row]) -> "Index":
+        """The index of these pieces and rows."""
+        index = cls()
+        index.add_pieces(pieces)
+        for row in rows:
+            index.add_row(row)
+        return index
+
+    def add_pieces(self, pieces: Iterable[Piece]) -> None:
+        """Take more pieces in, at the end."""
+        for at, piece in enumerate(pieces, start=len(self.pieces)):
+            self.pieces.append(piece)
+            if piece.response is not None:
+                self.responses.setdefault(piece.response, at)
+            if piece.form is PieceForm.THINKING:
+                self.thinking.append(at)
+            if piece.media or (piece.rides and piece.extra.get("rendered_known") is False):
+                self.special.append(at)
+
+    def add_row(self, row: Row) -> None:
+        """Take one more row in, at the end."""
+        place, last = len(self.rows), row.positions[-1]
+        self.ends.append(max(last, self.ends[-1]) if self.ends else last)
+        self.rows.append(row)
+        self.by_anchor[row.anchor], self.places[row.anchor] = row, place
+        if row.is_pending:
+            self.pending.append(place)
+        if not row.is_hidden:
+            self.listed.append(row)
+            self.starts.append(row.positions[0])
+            self.numbers[row.anchor] = len(self.listed)
+
+    def front(self, rows: int, pieces: int) -> "Index":
+        """A new index of the first so many rows and pieces alone."""
+        anchors = [row.anchor for row in self.rows[rows:]]
+        listed = len(self.listed) - sum(not row.is_hidden for row in self.rows[rows:])
+        begun = {piece.response for piece in self.pieces[pieces:]}
+        return Index(
+            pieces=self.pieces[:pieces],
+            rows=self.rows[:rows],
+            listed=self.listed[:listed],
+            by_anchor=_without(self.by_anchor, anchors),
+            places=_without(self.places, anchors),
+            numbers=_without(self.numbers, anchors),
+            starts=self.starts[:listed],
+            ends=self.ends[:rows],
+            pending=_below(self.pending, rows),
+            responses=_without(
+                self.responses, [r for r in begun if r is not None and self.responses[r] >= pieces]
+            ),
+            thinking=_below(self.thinking, pieces),
+            special=_below(self.special, pieces),
+        )
+
+    def settled(self, same: int, answered: Collection[str | None], written: str | None) -> int:
+        """How many rows in front are made of unchanged pieces alone, and no new one completes them.
+
+        Args:
+            same: How many pieces in front are unchanged.
+            answered: The ids of the calls that newer pieces answer.
+            written: The response that was being written; None for none.
+        """
+        count = bisect_left(self.ends, same)
+        for place in self.pending:
+            first = self.rows[place].pieces[0]
+            is_written = written is not None and first.response == written
+            if place < count and (is_written or first.call is None or first.call.id in answered):
+                return place
+        return count
+
+
+def _without(found: Mapping[str, Found], keys: Iterable[str]) -> dict[str, Found]:
+    rest = dict(found)
+    for key in keys:
+        rest.pop(key, None)
+    return rest
+
+
+def _below(positions: list[int], limit: int) -> list[int]:
+    """Those of rising positions that stand in front of a limit."""
+    return positions[: bisect_left(positions, limit)]
+
+
 @dataclass(frozen=True)
 class Conversation:
     """What the model is sent now, as pieces and as numbered rows.
@@ -207,27 +326,34 @@ class Conversation:
         rows: Every row, hidden ones included, in the order of their first piece.
         unreadable: How many stored lines could not be read.
         turns: Completed turns so far (rule: `/compact` turns never count).
+        known: The index of these pieces and rows, where it is known already.
     """
 
     pieces: tuple[Piece, ...]
     rows: tuple[Row, ...]
     unreadable: int = 0
     turns: int = 0
+    known: Index | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def index(self) -> Index:
+        """Where pieces and rows are found; to be read only."""
+        return self.known or Index.of(self.pieces, self.rows)
 
     @cached_property
     def listed(self) -> tuple[Row, ...]:
         """The rows that have a number: `listed[0]` is `#1`."""
-        return tuple(row for row in self.rows if not row.is_hidden)
+        return tuple(self.index.listed)
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """The number of every listed row, by anchor; 1 is the oldest."""
-        return {row.anchor: number for number, row in enumerate(self.listed, start=1)}
+        return self.index.numbers
 
     @cached_property
     def by_anchor(self) -> Mapping[str, Row]:
         """Every row by its anchor."""
-        return {row.anchor: row for row in self.rows}
+        return self.index.by_anchor
 
     @cached_property
     def row_at(self) -> Mapping[int, Row]:

@@ -7,6 +7,8 @@ total is taken from `usage`, and the estimates only decide how it is shared out.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
+from operator import sub
 from typing import Final
 
 from context_editor.core.sizes.families import FIGURES, Family, family_of
@@ -270,14 +272,9 @@ def spread(total: int, weights: Sequence[int]) -> tuple[int, ...]:
     whole = sum(weights)
     parts = weights if whole else [1] * len(weights)
     whole = whole or len(parts)
-    shares: list[int] = []
-    seen = given = 0
-    for part in parts:
-        seen += part
-        up_to_here = (total * seen + whole // 2) // whole
-        shares.append(up_to_here - given)
-        given = up_to_here
-    return tuple(shares)
+    half = whole // 2
+    up_to = [(total * seen + half) // whole for seen in accumulate(parts)]
+    return tuple(map(sub, up_to, (0, *up_to)))
 
 
 def _with_step(before: Calibration, sample: Sample, content: Content) -> Calibration:

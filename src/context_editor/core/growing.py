@@ -1,0 +1,40 @@
+"""What is worked out of a sequence that grows at its end, once for all that stays the same. Pure."""
+
+from collections.abc import Callable, Sequence
+from itertools import compress, count
+from operator import is_not
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Fact = TypeVar("Fact")
+
+
+def same_front(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many items, from the first on, are the same objects in both."""
+    shorter = min(len(one), len(other))
+    return shorter if one is other else next(compress(count(), map(is_not, one, other)), shorter)
+
+
+class Growing(Generic[Item, Fact]):
+    """One fact an item; only from the first item on that is another object they are worked out anew.
+
+    It holds the sequence that it was given last, and nothing of those before.
+    """
+
+    def __init__(self, fact: Callable[[Item], Fact]) -> None:
+        """Nothing is known yet.
+
+        Args:
+            fact: What is to be known of an item; the same whenever it is asked.
+        """
+        self._fact = fact
+        self._items: Sequence[Item] = ()
+        self._facts: list[Fact] = []
+
+    def of(self, items: Sequence[Item]) -> list[Fact]:
+        """The facts of these items, in their order; to be read only."""
+        same = same_front(self._items, items)
+        if not same == len(items) == len(self._facts):
+            self._facts = [*self._facts[:same], *map(self._fact, items[same:])]
+            self._items = items
+        return self._facts
