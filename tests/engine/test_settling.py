@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -133,7 +134,51 @@ def test_a_clock_that_was_put_back_leaves_no_apply_open_for_ever(
     edit(engine, "collapse", 3, 5)
     assert not engine.plan_apply(host.host_rows()).skip
 
-    engine.clock = Clock(lambda: 1_000.0 + passed_s, fixed_clock().stamp, lambda: 0.0)
+    engine.clock = Clock(
+        lambda: 1_000.0 + passed_s, fixed_clock().stamp, lambda: 0.0, lambda _: None
+    )
     engine.confirm()
 
     assert (engine.folder.read().intent is not None) is is_open
+
+
+@pytest.mark.parametrize("order", ["plan_apply", "answer_compaction"])
+def test_l17_a_row_that_the_host_holds_and_has_not_written_yet_is_waited_for(
+    tmp_path: Path, order: str
+) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "summarize", 3)
+    engine.limits = replace(engine.limits, window=1_000, auto_compact=1_000)
+    held = host.host_rows()
+    *host.pieces, newest = host.pieces
+    waits: list[float] = []
+
+    def written(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            host.pieces.append(newest)
+
+    engine.clock = replace(engine.clock, sleep=written)
+
+    answer = getattr(engine, order)(held)
+
+    assert len(waits) == 3
+    assert not answer.skip
+    assert not engine.folder.read().report
+
+
+def test_a_row_that_never_reaches_the_file_is_waited_for_a_second_and_nothing_is_applied(
+    tmp_path: Path,
+) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "summarize", 3)
+    held = host.host_rows()
+    del host.pieces[-1]
+    waits: list[float] = []
+    engine.clock = replace(engine.clock, sleep=waits.append)
+
+    answer = engine.plan_apply(held)
+
+    assert sum(waits) == pytest.approx(1.0)
+    assert "its file does not show yet" in answer.skip
+    assert engine.folder.read().queue

@@ -52,7 +52,13 @@ if [ "$1 $2" = "bridge compact" ]; then
     garbage) echo '{"rows": [[0, '; exit 0 ;;
     silent) exit 0 ;;
     sleeps) exec sleep 4 ;;
-    full) ulimit -f 0 ;;
+    full)
+      # The running server has a limit of its own: this process must do the work.
+      for door in "$CLAUDE_PLUGIN_DATA"/hosts/*.sock; do mv "$door" "$door.kept"; done
+      (ulimit -f 0; exec "$here/real" "$@")
+      status=$?
+      for door in "$CLAUDE_PLUGIN_DATA"/hosts/*.sock.kept; do mv "$door" "${door%.kept}"; done
+      exit $status ;;
     locked)
       exec "$here/python" "$here/locked.py" "$session/state.lock" "$here/real" "$@" ;;
   esac

@@ -1,7 +1,8 @@
-"""Hooks that need a look have the running server look."""
+"""Hooks that need a look, and the mod's bridge, have the running server look."""
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.transcripts import SESSION, Transcript, text
+from tests.support.glimpses import host_row
+from tests.support.transcripts import SESSION, Transcript, call, text
+
+from context_editor.server.calls import Desk
+from context_editor.server.sessions import Sessions
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS = ROOT / "hooks"
@@ -40,6 +45,11 @@ def door_of(environment: dict[str, str]) -> Path:
     return Path(environment["CLAUDE_PLUGIN_DATA"]) / "hosts" / f"{environment['CLAUDE_PID']}.sock"
 
 
+def is_open(door: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as asking:
+        return asking.connect_ex(str(door)) == 0
+
+
 @pytest.fixture
 def server(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """The server, once it listens."""
@@ -47,7 +57,7 @@ def server(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT / "src"
     )
-    while not door_of(environment).exists():
+    while not is_open(door_of(environment)):
         assert process.poll() is None
         time.sleep(0.01)
     yield process
@@ -117,3 +127,99 @@ def test_without_a_server_the_hook_looks_for_itself(
     told = hook(environment, "stop", {**given, "last_assistant_message": f"Done.\n\n{MARKER}"})
 
     assert "waiting to be compressed" in told["systemMessage"]
+
+
+# --- the mod's bridge ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def queued(tmp_path: Path, environment: dict[str, str]) -> dict[str, Any]:
+    """What the mod says of a session with one edit in its queue, due at the end of the turn."""
+    transcript = Transcript()
+    transcript.prompt("go")
+    transcript.answer(text("I look."), call("Bash", "toolu_1", command="ls"))
+    transcript.result("toolu_1", "src/file.py\n" * 400)
+    transcript.answer(text("Done."))
+    path = transcript.write(tmp_path / f"{SESSION}.jsonl")
+    host = {"session_id": SESSION, "transcript_path": str(path), "cwd": str(tmp_path)}
+    edit = {"op": "summarize", "tool_use_id": "toolu_1", "text": "A listing."}
+    desk = Desk(Sessions(Path(environment["CLAUDE_PLUGIN_DATA"])))
+    answer = desk.answer("context_edit", {"edits": [edit], "_host": host})
+    assert not answer.is_refusal, answer.text
+    rows = [host_row(row) for row in transcript.rows if isinstance(row, dict)]
+    session = {"id": SESSION, "transcript": str(path), "cwd": str(tmp_path)}
+    return {"session": session, "rows": rows, "isNormal": True, "answer": "Done."}
+
+
+def bridge(environment: dict[str, str], event: str, given: dict[str, Any]) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(HOOKS / "bridge.py"), event],
+        input=json.dumps(given).encode(),
+        env=environment,
+        capture_output=True,
+        check=True,
+    )
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def applied(environment: dict[str, str], given: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    """The mod's questions at the end of a turn, up to the hand-over."""
+    return bridge(environment, "turn-end", given), bridge(environment, "compact", given)
+
+
+def test_the_server_answers_the_mod_as_a_process_of_its_own_would(
+    environment: dict[str, str], queued: dict[str, Any], request: pytest.FixtureRequest
+) -> None:
+    data = Path(environment["CLAUDE_PLUGIN_DATA"])
+    kept = data.with_name("kept")
+    shutil.copytree(data, kept)
+    alone = applied(environment, queued)
+    state = data / "sessions" / SESSION / "state.json"
+    assert '"intent"' in state.read_text(encoding="utf-8")
+    shutil.rmtree(data)
+    shutil.copytree(kept, data)
+    server = request.getfixturevalue("server")
+
+    at_the_door = applied(environment, queued)
+
+    assert server.poll() is None
+    assert at_the_door == alone
+    assert alone[1]["edits"] == 1
+    assert not (data / "log").exists()
+
+
+def test_while_the_host_still_writes_the_server_waits_and_answers_others(
+    environment: dict[str, str], queued: dict[str, Any], server: subprocess.Popen[bytes]
+) -> None:
+    assert server.poll() is None
+    path = queued["session"]["transcript"]
+    prompted = {"session_id": SESSION, "transcript_path": path, "prompt": "go on"}
+    applied(environment, queued)
+    waiting = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(HOOKS / "bridge.py"), "confirm"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with waiting:
+        assert waiting.stdin is not None
+        waiting.stdin.write(json.dumps(queued).encode())
+        waiting.stdin.close()
+
+        hook(environment, "prompt-submit", prompted)
+
+        assert waiting.poll() is None
+        assert waiting.stdout is not None
+        assert json.loads(waiting.stdout.read()) == {"notice": ""}
+
+
+def test_what_no_server_is_needed_for_is_answered_by_the_process_itself(
+    environment: dict[str, str], queued: dict[str, Any], server: subprocess.Popen[bytes]
+) -> None:
+    assert server.poll() is None
+
+    assert bridge(environment, "precompute", queued) == {"skip": True}
+    assert hook(environment, "session-start", {**queued["session"], "session_id": SESSION}) == {}
+
+    assert not (Path(environment["CLAUDE_PLUGIN_DATA"]) / "log").exists()

@@ -196,7 +196,7 @@ def _host_row(row: Sequence[Piece]) -> HostRow:
 
 
 def fixed_clock() -> Clock:
-    return Clock(lambda: 1_000.0, lambda: "2026-11-30T10:00:00+00:00", lambda: 0.0)
+    return Clock(lambda: 1_000.0, lambda: "2026-11-30T10:00:00+00:00", lambda: 0.0, lambda _: None)
 
 
 def engine_of(host: FakeHost, folder: Path) -> Engine:

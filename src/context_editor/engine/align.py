@@ -21,7 +21,7 @@ def aligned(
         TranscriptError: The host holds a row that its file does not, or a content differs: nothing that
             is decided from the file would be safe then.
     """
-    stored = _by_handle(pieces)
+    stored = by_handle(pieces)
     places: dict[str, int] = {}
     unknown: list[int] = []
     for at, row in enumerate(host_rows):
@@ -35,18 +35,22 @@ def aligned(
     return places
 
 
-def _by_handle(pieces: Sequence[Piece]) -> dict[str, list[Piece]]:
+def by_handle(pieces: Sequence[Piece]) -> dict[str, list[Piece]]:
+    """The pieces of every stored row, by its id; what hangs behind another row is not among them."""
     stored: dict[str, list[Piece]] = {}
     for piece in pieces:
-        if not piece.rides or piece.handle in stored:
-            stored.setdefault(piece.handle, []).append(piece)
+        group = stored.get(piece.handle)
+        if group is not None:
+            group.append(piece)
+        elif piece.form is not PieceForm.ATTACHMENT:
+            stored[piece.handle] = [piece]
     return stored
 
 
 def is_same_row(group: Sequence[Piece], row: HostRow) -> bool:
     """Whether a stored row and a row of the host hold the same calls, results and first words."""
-    calls = tuple(p.call.id for p in group if p.call)
-    results = tuple(p.call_id for p in group if p.form is PieceForm.RESULT and p.call_id)
+    calls = tuple([p.call.id for p in group if p.call])
+    results = tuple([p.call_id for p in group if p.form is PieceForm.RESULT and p.call_id])
     if calls != row.calls or results != row.results or group[0].role != row.role:
         return False
     words = [p.text for p in group if p.form in {PieceForm.TEXT, PieceForm.PROMPT}]

@@ -19,6 +19,7 @@ from context_editor.core.state import Intent, Planted, SessionState
 from context_editor.core.suggestions import answered
 from context_editor.engine import applying, repairing, settling
 from context_editor.engine.align import aligned
+from context_editor.engine.awaiting import await_rows
 from context_editor.engine.look import Look
 from context_editor.engine.ports import ApplyAnswer, HostRow
 from context_editor.engine.view import View, names_of
@@ -87,7 +88,7 @@ class Applies(Look):
             return ApplyAnswer(skip="context-editor: an apply is under way already")
         if not state.queue:
             return ApplyAnswer(skip="context-editor: nothing is queued")
-        view = self.view(state)
+        view = self._awaited_view(state, host_rows)
         if not any(not edit.anchors or view.rows(edit.anchors) for edit in state.queue):
             ids = ", ".join(edit.id for edit in state.queue)
             state.queue, state.report = [], GONE.format(ids=ids)
@@ -98,6 +99,11 @@ class Applies(Look):
         is_rebuilt = rebuild or state.rebuilds
         around = replace(self.around(view), rebuild=is_rebuilt, slot=slot, index=index)
         return self._handed_over(view, tuple(state.queue), around, host_rows, (trigger, started_s))
+
+    def _awaited_view(self, state: SessionState, host_rows: Sequence[HostRow]) -> View:
+        """The session once its file shows what the host holds."""
+        await_rows(lambda: self._read(state).conversation.pieces, host_rows, self.clock.sleep)
+        return self.view(state)
 
     @staticmethod
     def _queued_index(state: SessionState) -> tuple[str, str] | None:
@@ -187,8 +193,7 @@ class Applies(Look):
                 rows.append(emission)
                 continue
             at = places.get(emission.handle)
-            is_in_front = conversation.pieces[emission.position].rides
-            if at is None and is_in_front:
+            if at is None and conversation.pieces[emission.position].rides:
                 continue  # it rides in front of the first prompt: the host keeps it with that row
             if at is None:
                 msg = f"the host did not hand over row {emission.handle}, which must stay"

@@ -195,7 +195,7 @@ class Molting(Retention):
     ) -> ApplyAnswer:
         if state.molt is None or state.intent is not None:
             return super()._plan_apply(state, host_rows, trigger, started_s, rebuild=rebuild)
-        view = self.view(state)
+        view = self._awaited_view(state, host_rows)
         queued = state.molt
         conversation = view.reading.conversation
         wanted = {*queued.kept, *(row.anchor for row in work_behind(conversation, queued.newest))}

@@ -1,5 +1,6 @@
 """What the engine asks of a host, and what it is told: the seams that an adapter fills."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,8 +125,10 @@ class Clock:
         now_s: Seconds since the epoch, UTC.
         stamp: The time as ISO 8601 with offset.
         measure_s: A steady clock for durations, in seconds.
+        sleep: Waits so many seconds.
     """
 
     now_s: Callable[[], float]
     stamp: Callable[[], str]
     measure_s: Callable[[], float]
+    sleep: Callable[[float], None] = time.sleep

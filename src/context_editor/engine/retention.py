@@ -76,7 +76,7 @@ class Retention(Applies):
     def _answer_compaction(
         self, state: SessionState, host_rows: Sequence[HostRow], started_s: float
     ) -> ApplyAnswer:
-        view = self.view(state)
+        view = self._awaited_view(state, host_rows)
         running = view.reading.running_response or None
         answer = ApplyAnswer(is_hosts=True)
         if self.limits.is_policy_on:

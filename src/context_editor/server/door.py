@@ -1,7 +1,8 @@
-"""A door beside the protocol: hooks have the running server look at a session.
+"""A door beside the protocol: hooks and the mod's bridge have the running server look at a session.
 
-The server has read the session already and keeps up with it; a hook's own process would have to read
-the whole transcript first, at every prompt with something to say. Where no server listens, it does.
+The server has read the session already and keeps up with it; a process of their own would have to read
+the whole transcript first, at every prompt with something to say and at every apply. Where no server
+listens, it does.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from typing import Any, TypeAlias
 from context_editor.errors import ContextEditorError
 from context_editor.hosts.claude_code import hooks, quick
 from context_editor.server.calls import log_fault
-from context_editor.server.sessions import Sessions, caller_of
+from context_editor.server.sessions import Caller, Sessions, caller_of
 
 Answer: TypeAlias = dict[str, Any]
 
@@ -44,6 +45,8 @@ def _listening(path: str) -> socket.socket | None:
         _take_away(path)
         door.bind(path)
         Path(path).chmod(0o600)
+        # At once: whoever comes before the loop runs waits, and need not read the session by itself.
+        door.listen()
     except OSError:
         door.close()
         return None
@@ -65,15 +68,37 @@ class _Door:
     sessions: Sessions
 
     async def answer(self, asking: asyncio.StreamReader, telling: asyncio.StreamWriter) -> None:
-        """Answer one hook: the event's name on a line, then what the host says, as JSON."""
+        """Answer once: the event's name on a line, then what the host or the mod says, as JSON."""
         try:
-            event, _, raw = (await asking.read()).partition(b"\n")
-            telling.write(json.dumps(self.looked(event.decode(), json.loads(raw))).encode())
+            asked = await asking.read()
+            if not asked:
+                return  # somebody who only wanted to know whether there is a server
+            name, _, raw = asked.partition(b"\n")
+            event = name.decode()
+            is_mods = event.startswith(quick.BRIDGE)
+            telling.write(await self._bridged(event, raw) if is_mods else self._hooked(event, raw))
             await telling.drain()
-        except Exception:  # noqa: BLE001 (logged; the hook then looks for itself, and tells what it meets)
+        except Exception:  # noqa: BLE001 (logged; who asked then looks for itself, and tells what it meets)
             log_fault(self.sessions.data, "a hook at the door")
         finally:
             telling.close()
+
+    async def _bridged(self, event: str, raw: bytes) -> bytes:
+        """What the mod is answered; the host may still be writing what it asks to have confirmed."""
+        from context_editor.hosts.claude_code import bridge  # noqa: PLC0415 (see `Sessions._opened`)
+
+        name, given = event.removeprefix(quick.BRIDGE), bridge.given_in(raw)
+        caller = Caller(str(given["session"]["id"]), Path(str(given["session"]["transcript"])))
+        for _ in range(bridge.CONFIRM_TRIES):
+            with self.sessions.looked_at(caller, is_mid_turn=False) as engine:
+                told = bridge.answer_of(name, engine, given)
+            if told:
+                return told
+            await asyncio.sleep(bridge.CONFIRM_PAUSE_S)
+        return json.dumps(bridge.UNCONFIRMED).encode()
+
+    def _hooked(self, event: str, raw: bytes) -> bytes:
+        return json.dumps(self.looked(event, json.loads(raw))).encode()
 
     def looked(self, event: str, given: Mapping[str, Any]) -> Answer:
         """What the hook answers."""

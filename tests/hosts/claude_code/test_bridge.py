@@ -10,35 +10,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.support.glimpses import GLIMPSE_CHARS, host_row
 from tests.support.transcripts import SESSION, Transcript, call, text
 
 from context_editor.hosts.claude_code import bridge
 from context_editor.server.calls import Desk
 from context_editor.server.sessions import Sessions
-
-GLIMPSE_CHARS = 64
-"""Characters of a row that the mod sends along, counted as UTF-16 units."""
-
-
-def utf16_head(words: str) -> str:
-    """The first units of a text, as `slice` of the mod's language cuts them."""
-    units = words.encode("utf-16-le", "surrogatepass")[: 2 * GLIMPSE_CHARS]
-    return units.decode("utf-16-le", "surrogatepass")
-
-
-def host_row(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as the mod glimpses it."""
-    content = row["message"]["content"]
-    blocks = content if isinstance(content, list) else [text(content)]
-    words = "".join(block["text"] for block in blocks if block["type"] == "text")
-    return {
-        "handle": row["uuid"],
-        "role": row["message"]["role"],
-        "length": len(words),
-        "head": utf16_head(words),
-        "calls": [block["id"] for block in blocks if block["type"] == "tool_use"],
-        "results": [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"],
-    }
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, event: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,9 @@ CONFIRM_PAUSE_S: Final = 0.1
 """How often, and how far apart in seconds, the new rows are looked for: the host writes them a little after it says
 that the compaction is done, 0.3 s later wherever it was seen."""
 
+UNCONFIRMED: Final[Answer] = {"notice": ""}
+"""What is told where the host wrote nothing in all that time: a later event of the session settles it."""
+
 INLINE_BYTES: Final = 4_000_000
 """The largest answer that goes by the standard output, in bytes: the host keeps 4,194,304 of what a child prints
 (docs/host-notes.md, 7)."""
@@ -62,13 +65,27 @@ def main(event: str, outside: slash.Outside) -> int:
         allowed = ", ".join(events)
         sys.stderr.write(f"unknown bridge event {event!r}: allowed are {allowed}\n")
         return 2
-    given = _given(sys.stdin.buffer.read())
+    given = given_in(sys.stdin.buffer.read())
     engine = _engine(given)
     sys.stdout.buffer.write(_handed(engine, handler(engine, given)))
     return 0
 
 
-def _given(raw: bytes) -> Mapping[str, Any]:
+def answer_of(event: str, engine: Engine, given: Mapping[str, Any]) -> bytes:
+    """The answer to an event that needs the session and nothing else; empty while it must be asked again.
+
+    Args:
+        event: One of `quick.AT_THE_DOOR`.
+        engine: The session.
+        given: What the mod said.
+    """
+    if event == "confirm":
+        answer = _confirmed(engine)
+        return _handed(engine, answer) if answer else b""
+    return _handed(engine, EVENTS[event](engine, given))
+
+
+def given_in(raw: bytes) -> Mapping[str, Any]:
     """The object that the mod sent.
 
     Its glimpses of rows are cut at UTF-16 units: a character beyond the first 65,536 may come as its half.
@@ -200,14 +217,19 @@ def _idle(engine: Engine, given: Mapping[str, Any]) -> Answer:
 
 def _confirm(engine: Engine, given: Mapping[str, Any]) -> Answer:
     del given
+    for _ in range(CONFIRM_TRIES):
+        answer = _confirmed(engine)
+        if answer:
+            return answer
+        time.sleep(CONFIRM_PAUSE_S)
+    return UNCONFIRMED
+
+
+def _confirmed(engine: Engine) -> Answer:
+    """What is told of an apply that the host wrote; empty while it may still write."""
     _answer_file(engine).unlink(missing_ok=True)
     notice = engine.confirm()
-    for _ in range(CONFIRM_TRIES):
-        if engine.folder.read().intent is None:
-            break
-        time.sleep(CONFIRM_PAUSE_S)
-        notice = engine.confirm() or notice
-    return {"notice": notice}
+    return {} if engine.folder.read().intent else {"notice": notice}
 
 
 def _host_row(row: Mapping[str, Any]) -> HostRow:

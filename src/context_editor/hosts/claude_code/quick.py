@@ -124,14 +124,27 @@ def door_path() -> str:
     return f"{data_path()}/hosts/{host_pid()}.sock"
 
 
-def _at_the_door(event: str, raw: bytes) -> bytes:
+LOOKED_AT: Final = ("prompt-submit", "post-tool-use", "stop")
+"""The hooks that the server answers, where a look is needed; all others are a process's own work."""
+
+BRIDGE_WAIT_S: Final = 40.0
+"""How long the server may take over what the mod asks, in seconds: less than the mod waits for its child."""
+
+BRIDGE: Final = "bridge "
+"""What stands in front of the events of the mod's bridge, at the door."""
+
+AT_THE_DOOR: Final = ("turn-end", "compact", "digests", "archive", "confirm")
+"""The bridge's events that need the session read, and nothing of the process that asks."""
+
+
+def _at_the_door(event: str, raw: bytes, wait_s: float = DOOR_WAIT_S) -> bytes:
     """The running server's answer as JSON; empty where none answers."""
     import socket
 
     told = b""
     try:
         with socket.socket(socket.AF_UNIX) as door:
-            door.settimeout(DOOR_WAIT_S)
+            door.settimeout(wait_s)
             door.connect(door_path())
             door.sendall(event.encode() + b"\n" + raw)
             door.shutdown(socket.SHUT_WR)
@@ -140,6 +153,18 @@ def _at_the_door(event: str, raw: bytes) -> bytes:
     except OSError:
         return b""
     return told
+
+
+def bridge(event: str) -> bytes:
+    """Have the running server answer the mod over standard output.
+
+    Returns:
+        What the mod said, where no server answers and this process must; empty where it was answered.
+    """
+    raw = sys.stdin.buffer.read()
+    told = _at_the_door(BRIDGE + event, raw, BRIDGE_WAIT_S) if event in AT_THE_DOOR else b""
+    sys.stdout.buffer.write(told)
+    return b"" if told else raw or b"{}"
 
 
 def main(event: str) -> int:
@@ -159,7 +184,7 @@ def main(event: str) -> int:
 
 def _looked(event: str, raw: bytes, *, is_answered: bool) -> int:
     """Have the running server look, which has read the session; without one, run the whole hook here."""
-    told = _at_the_door(event, raw) if is_answered else b""
+    told = _at_the_door(event, raw) if is_answered and event in LOOKED_AT else b""
     if told:
         sys.stdout.buffer.write(told if told != b"{}" else b"")
         return 0
