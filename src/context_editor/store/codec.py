@@ -9,6 +9,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
 Decoded = TypeVar("Decoded")
@@ -17,45 +18,71 @@ Decoded = TypeVar("Decoded")
 PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 """What JSON holds as it is."""
 
+_kind: Final[Callable[[object], Any]] = type
+"""The class of a value, as a key."""
+
 
 class CodecError(ValueError):
     """A value that does not fit its type; the text names the place."""
 
 
-def encoded(value: object) -> Any:  # noqa: PLR0911 (one branch a kind of type)
+def encoded(value: object) -> Any:
     """The JSON value of a dataclass, an enum or a container of them; fields at their default are left out."""
-    kind: Any = type(value)
-    if kind in PLAIN:
-        return value
-    fields = _fields_of(kind)
-    if fields is not None:
-        found = ((name, getattr(value, name), default, make) for name, default, make in fields)
-        return {name: encoded(v) for name, v, default, make in found if not _is(v, default, make)}
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, Mapping):
-        return {str(key): encoded(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [encoded(item) for item in value]
-    return value
+    kind = _kind(value)
+    return value if kind in PLAIN else _encoder(kind)(value)
 
 
 @cache
-def _fields_of(kind: type) -> Sequence[tuple[str, Any, Callable[[], Any] | None]] | None:
-    """Name, default and maker of a default for each field of a dataclass; None for every other type."""
-    if not dataclasses.is_dataclass(kind):
-        return None
-    return [
-        (f.name, f.default, None if f.default_factory is dataclasses.MISSING else f.default_factory)
-        for f in dataclasses.fields(kind)
-    ]
+def _encoder(kind: type) -> Callable[[Any], Any]:
+    """How a value of a type that JSON does not hold as it is becomes one that it does."""
+    if dataclasses.is_dataclass(kind):
+        return _fields_encoder(kind)
+    if issubclass(kind, Enum):
+        return attrgetter("value")
+    if issubclass(kind, Mapping):
+        return _encoded_mapping
+    return _encoded_list if issubclass(kind, (list, tuple)) else _as_it_is
 
 
-def _is(value: object, default: object, make: Callable[[], Any] | None) -> bool:
-    """Whether a field is at its default."""
-    if make is not None:
-        return bool(value == make())
-    return type(value) is type(default) and value == default
+def _encoded_mapping(value: Mapping[Any, Any]) -> Any:
+    return {
+        str(key): item if (kind := _kind(item)) in PLAIN else _encoder(kind)(item)
+        for key, item in value.items()
+    }
+
+
+def _encoded_list(value: Sequence[Any]) -> Any:
+    return [item if (kind := _kind(item)) in PLAIN else _encoder(kind)(item) for item in value]
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _fields_encoder(kind: Any) -> Callable[[Any], Any]:
+    """The encoder of one dataclass: its fields, what each is by default, and how they are fetched, found once."""
+    fields = [(f.name, *_default_of(f)) for f in dataclasses.fields(kind)]
+
+    def encode(value: Any) -> Any:
+        made: dict[str, Any] = {}
+        for name, default, default_kind in fields:
+            item = getattr(value, name)
+            if item is default:
+                continue
+            kind = _kind(item)
+            if (default_kind is None or kind is default_kind) and item == default:
+                continue
+            made[name] = item if kind in PLAIN else _encoder(kind)(item)
+        return made
+
+    return encode
+
+
+def _default_of(field: "dataclasses.Field[Any]") -> tuple[Any, type | None]:
+    """A field's default, and the type that a value must have to be it; None where being equal is enough."""
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory(), None
+    return field.default, type(field.default)
 
 
 def decoded(kind: type[Decoded], value: object, where: str = "document") -> Decoded:
