@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from context_editor.core.apply.model import Changes, Plan, Surroundings
-from context_editor.core.apply.walk import StoredRow, copied, emitted, stored_rows
+from context_editor.core.apply.stored import StoredRow, stored_rows
+from context_editor.core.apply.walk import copied, emitted
 from context_editor.core.rows import Conversation, Piece, PieceForm
 from context_editor.core.state import Planted
 from context_editor.engine.align import is_same_row
@@ -66,7 +67,7 @@ def repair_plan(around: Surroundings, host_rows: Sequence[HostRow]) -> Plan:
     pieces = around.conversation.pieces
     held = {row.handle: row for row in host_rows}
     changes = Changes()
-    for row in stored_rows(pieces):
+    for row in around.stored:
         own = row.own
         found = held.get(own[0][1].handle) if own else None
         if own and (found is None or not is_same_row(_own(row), found)):

@@ -1,7 +1,8 @@
 """What a new conversation is made of: rows kept as the host has them, and rows built anew."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from context_editor.core.rows import Call, Role
 from context_editor.core.state import CarriedPart
@@ -62,8 +63,31 @@ class Build:
 Emission: TypeAlias = Keep | Build
 
 
+class KeptShape(NamedTuple):
+    """What legality needs to know of a row: who speaks, its calls and results, and whether it has words."""
+
+    role: Role
+    calls: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    has_words: bool = False
+
+
+def built_shape(row: Build) -> KeptShape:
+    """What legality needs to know of a built row."""
+    return KeptShape(
+        row.role,
+        tuple(call.id for call in row.calls),
+        tuple(result.call_id for result in row.results),
+        bool(row.text),
+    )
+
+
+def _shape(emission: Build | KeptShape) -> KeptShape:
+    return emission if isinstance(emission, KeptShape) else built_shape(emission)
+
+
 def illegal_because(
-    emissions: "tuple[Build | KeptShape, ...]", tolerated: frozenset[str] = frozenset()
+    emissions: Sequence[Build | KeptShape], tolerated: frozenset[str] = frozenset()
 ) -> str:
     """Why a list of rows is not a legal conversation; empty when it is.
 
@@ -84,29 +108,10 @@ def illegal_because(
         if open_calls and shape.has_words and shape.role == "user" and not shape.results:
             return f"words stand between {min(open_calls)} and its result"
         for call_id in shape.calls:
-            if call_id in seen and call_id not in tolerated:
+            if call_id in tolerated:
+                continue
+            if call_id in seen:
                 return f"{call_id} is called twice"
             seen.add(call_id)
-            open_calls |= {call_id} - tolerated
+            open_calls.add(call_id)
     return f"{min(open_calls)} has no result" if open_calls else ""
-
-
-@dataclass(frozen=True)
-class KeptShape:
-    """What legality needs to know of a row: who speaks, its calls and results, and whether it has words."""
-
-    role: Role
-    calls: tuple[str, ...] = ()
-    results: tuple[str, ...] = ()
-    has_words: bool = False
-
-
-def _shape(emission: "Build | KeptShape") -> KeptShape:
-    if isinstance(emission, KeptShape):
-        return emission
-    return KeptShape(
-        emission.role,
-        tuple(call.id for call in emission.calls),
-        tuple(result.call_id for result in emission.results),
-        bool(emission.text),
-    )

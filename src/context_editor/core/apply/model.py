@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from context_editor.core.apply.emissions import (
     Build,
     Emission,
 )
+from context_editor.core.apply.stored import StoredRow, stored_rows
 from context_editor.core.edits.model import Edit
 from context_editor.core.rows import Conversation, Piece, Row
 from context_editor.core.slot import SlotPlace
@@ -78,6 +80,11 @@ class Surroundings:
     slot: SlotPlace | None = None
     index: tuple[str, str] | None = None
 
+    @cached_property
+    def stored(self) -> tuple[StoredRow, ...]:
+        """The conversation by stored row."""
+        return tuple(stored_rows(self.conversation.pieces))
+
 
 @dataclass
 class Changes:
@@ -98,3 +105,7 @@ class Changes:
     def touched(self) -> set[int]:
         """Every position at which something changes."""
         return {*self.built, *self.inserted, *self.gone, *(at + 1 for at in self.behind)}
+
+    def places(self) -> set[int]:
+        """Every position whose stored row is not simply kept."""
+        return {*self.built, *self.inserted, *self.gone, *self.behind}

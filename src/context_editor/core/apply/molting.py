@@ -6,7 +6,8 @@ from typing import Final
 from context_editor.core.apply.emissions import Build
 from context_editor.core.apply.model import Changes, Plan, Surroundings
 from context_editor.core.apply.plan import check_legal
-from context_editor.core.apply.walk import emitted, stored_rows
+from context_editor.core.apply.stored import stored_rows
+from context_editor.core.apply.walk import emitted
 from context_editor.core.rows import Conversation, Piece, PieceForm, Row
 from context_editor.core.state import HANDOFF_LABEL, INDEX_LABEL, STANDING_LABELS, CarriedPart
 
@@ -111,7 +112,7 @@ def molt_plan(around: Surroundings, kept: Sequence[Row], handoff: str) -> Plan:
     changes = Changes(inserted={0: (front,)}, gone=gone)
     thinking = sum(1 for piece in conversation.pieces if piece.form is PieceForm.THINKING)
     emissions = emitted(around, changes)
-    check_legal(emissions, conversation)
+    check_legal(emissions, around)
     own = tuple(row.anchor for row in conversation.rows if row.is_hidden and not row.is_pending)
     return Plan(emissions, 0, thinking, own)
 

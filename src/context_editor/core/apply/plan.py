@@ -16,7 +16,7 @@ from context_editor.core.apply.emissions import (
 )
 from context_editor.core.apply.model import Changes, Placed, Plan, Surroundings
 from context_editor.core.apply.places import place, place_index, place_new_slot
-from context_editor.core.apply.walk import emitted, kept_shape
+from context_editor.core.apply.walk import emitted
 from context_editor.core.edits.model import Op
 from context_editor.core.rows import Conversation, PieceForm, Row
 from context_editor.errors import RefusedError
@@ -48,7 +48,7 @@ def plan(placed: Sequence[Placed], around: Surroundings) -> Plan:
     first = min(changes.touched(), default=len(around.conversation.pieces))
     thinking = _drop_thinking(around, first, changes)
     emissions = emitted(around, changes)
-    check_legal(emissions, around.conversation)
+    check_legal(emissions, around)
     return Plan(emissions, first, thinking, dropped)
 
 
@@ -82,8 +82,8 @@ def _drop_thinking(around: Surroundings, first: int, changes: Changes) -> int:
     invalid = {
         at
         for at, piece in enumerate(pieces)
-        if piece.form is PieceForm.THINKING
-        and (at > first or around.rebuild)
+        if (at > first or around.rebuild)
+        and piece.form is PieceForm.THINKING
         and (around.running_response is None or piece.response != around.running_response)
     }
     changes.gone |= invalid
@@ -93,14 +93,15 @@ def _drop_thinking(around: Surroundings, first: int, changes: Changes) -> int:
 # --- whether it is legal ------------------------------------------------------------------------------
 
 
-def check_legal(emissions: Sequence[Emission], conversation: Conversation) -> None:
+def check_legal(emissions: Sequence[Emission], around: Surroundings) -> None:
     """Hold a new conversation to what the host and the model's API take.
 
     Raises:
         RefusedError: It is not legal.
     """
-    shapes = tuple(kept_shape(e, conversation) if isinstance(e, Keep) else e for e in emissions)
-    reason = illegal_because(shapes, _broken_before(conversation))
+    kept = {row.at: row.shape for row in around.stored}
+    shapes = [kept[e.position] if isinstance(e, Keep) else e for e in emissions]
+    reason = illegal_because(shapes, _broken_before(around.conversation))
     if reason:
         msg = f"the edits would leave an illegal conversation: {reason}"
         raise RefusedError(msg)
@@ -108,6 +109,7 @@ def check_legal(emissions: Sequence[Emission], conversation: Conversation) -> No
 
 def _broken_before(conversation: Conversation) -> frozenset[str]:
     """Ids of calls without exactly one call piece and one result piece in the conversation as it is."""
-    calls = Counter(p.call.id for p in conversation.pieces if p.call)
-    results = Counter(p.call_id for p in conversation.pieces if p.call_id)
-    return frozenset(i for i in calls.keys() | results.keys() if calls[i] != 1 or results[i] != 1)
+    calls = Counter([p.call.id for p in conversation.pieces if p.call])
+    results = Counter([p.call_id for p in conversation.pieces if p.call_id])
+    once = {i for i, n in calls.items() if n == 1 and results.get(i) == 1}
+    return frozenset(calls.keys() | results.keys()) - once

@@ -6,61 +6,39 @@ plain text (rule C27), and an answer of which one row is built is built from the
 Observed on Claude Code 2.1.332, 2026-11-30 (docs/host-notes.md).
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from operator import attrgetter
 
-from context_editor.core.apply.emissions import Build, BuiltResult, Emission, Keep, KeptShape
+from context_editor.core.apply.emissions import (
+    Build,
+    BuiltResult,
+    Emission,
+    Keep,
+    KeptShape,
+    built_shape,
+)
 from context_editor.core.apply.model import Changes, Surroundings
-from context_editor.core.rows import Conversation, Piece, PieceForm
+from context_editor.core.apply.stored import StoredRow
+from context_editor.core.rows import Piece, PieceForm
 from context_editor.core.state import CarriedPart
 from context_editor.errors import RefusedError
 
 
-@dataclass(frozen=True)
-class StoredRow:
-    """The pieces of one stored row, and what rides behind it.
-
-    Attributes:
-        members: Positions and pieces; the row's own come first.
-    """
-
-    members: tuple[tuple[int, Piece], ...]
-
-    @property
-    def own(self) -> tuple[tuple[int, Piece], ...]:
-        """The row's own pieces; empty where a host begins with something that hangs behind nothing."""
-        return tuple((at, piece) for at, piece in self.members if not piece.rides)
-
-    @property
-    def riders(self) -> tuple[tuple[int, Piece], ...]:
-        """What rides behind it."""
-        return tuple((at, piece) for at, piece in self.members if piece.rides)
-
-    @property
-    def response(self) -> str | None:
-        """The answer that it belongs to; None for a user row."""
-        return self.members[0][1].response
-
-
-def stored_rows(pieces: Sequence[Piece]) -> Iterator[StoredRow]:
-    """The pieces by stored row."""
-    group: list[tuple[int, Piece]] = []
-    for at, piece in enumerate(pieces):
-        is_same = bool(group) and piece.handle == group[0][1].handle
-        if group and not piece.rides and not is_same:
-            yield StoredRow(tuple(group))
-            group = []
-        group.append((at, piece))
-    if group:
-        yield StoredRow(tuple(group))
-
-
 def emitted(around: Surroundings, changes: Changes) -> tuple[Emission, ...]:
     """The rows of the new conversation, in order."""
+    front = 0 if around.rebuild else _untouched(around.stored, changes.places())
+    return walked(around, changes, front)
+
+
+def walked(around: Surroundings, changes: Changes, front: int) -> tuple[Emission, ...]:
+    """The rows of the new conversation, in order; the first so many stored rows are known to stay as they are."""
     walk = _Walk(around, changes)
-    rows = stored_rows(around.conversation.pieces)
-    for response, block in groupby(rows, key=lambda row: row.response):
+    rows = around.stored
+    walk.keep(rows[:front])
+    for response, block in groupby(rows[front:], key=attrgetter("response")):
         if response is None:
             for row in block:
                 walk.take_row(row)
@@ -70,25 +48,41 @@ def emitted(around: Surroundings, changes: Changes) -> tuple[Emission, ...]:
     return tuple(_merged(walk.out))
 
 
+def _untouched(rows: Sequence[StoredRow], places: Collection[int]) -> int:
+    """How many rows stand in front of every place at which something changes, whole answers only."""
+    first = min(places, default=None)
+    if first is None:
+        return len(rows)
+    count = max(0, bisect_right(rows, first, key=attrgetter("start")) - 1)
+    response = rows[count].response if rows else None
+    while response is not None and count and rows[count - 1].response == response:
+        count -= 1
+    return count
+
+
 @dataclass
 class _Walk:
     around: Surroundings
     changes: Changes
-    out: list[Emission] = field(default_factory=list)
-    carried: list[tuple[bool, CarriedPart]] = field(default_factory=list)
-    open_calls: set[str] = field(default_factory=set)
+    out: list[Emission] = field(default_factory=list[Emission])
+    carried: list[tuple[bool, CarriedPart]] = field(default_factory=list[tuple[bool, CarriedPart]])
+    open_calls: set[str] = field(default_factory=set[str])
+
+    def keep(self, rows: Sequence[StoredRow]) -> None:
+        """Stored rows at which nothing changes, while nothing is carried."""
+        for row in rows:
+            self._keep(row)
 
     def take_row(self, row: StoredRow) -> None:
         """A stored row that is no answer's: a prompt or results."""
         own = row.own
         if own and own[0][1].form is not PieceForm.RESULT:
             self.flush()
-        for at, _ in row.members:
-            self._emit_all(self.changes.inserted.get(at, ()))
+        self._insert(row)
         if not own:
-            self.out.append(Keep(row.members[0][1].handle, row.members[0][0]))
+            self.out.append(Keep(row.handle, row.at))
         elif self._is_kept(row):
-            self._emit(Keep(own[0][1].handle, own[0][0]))
+            self._keep(row)
         else:
             self._emit_all(tuple(self._contents(own)))
             self.carried += self._parts(row)
@@ -99,16 +93,14 @@ class _Walk:
         self.flush()
         start = self._built_from(rows)
         for row in rows[:start]:
-            for at, _ in row.members:
-                self._emit_all(self.changes.inserted.get(at, ()))
+            self._insert(row)
             if self._stays(row):
-                self._emit(Keep(row.own[0][1].handle, row.own[0][0]))
+                self._keep(row)
             else:
                 self.carried += self._parts(row)
         contents: list[Build] = []
         for row in rows[start:]:
-            for at, _ in row.members:
-                self._emit_all(self.changes.inserted.get(at, ()))
+            self._insert(row)
             contents += self._contents(row.own)
             self.carried += self._parts(row)
         if contents:
@@ -116,19 +108,35 @@ class _Walk:
         for row in rows:
             self._behind(row)
 
+    def _insert(self, row: StoredRow) -> None:
+        if self.changes.inserted:
+            for at, _ in row.members:
+                self._emit_all(self.changes.inserted.get(at, ()))
+
     def _behind(self, row: StoredRow) -> None:
+        if not self.changes.behind:
+            return
         for at, _ in row.members:
             extra = self.changes.behind.get(at, ())
             if extra:
                 self.flush()
                 self._emit_all(extra)
 
-    def _emit(self, emission: Emission) -> None:
-        self.out.append(emission)
-        shape = shape_of(emission, self.around.conversation)
-        self.open_calls = (self.open_calls - set(shape.results)) | set(shape.calls)
+    def _keep(self, row: StoredRow) -> None:
+        self.out.append(Keep(row.handle, row.at))
+        self._note(row.shape)
 
-    def _emit_all(self, rows: Sequence[Emission]) -> None:
+    def _emit(self, row: Build) -> None:
+        self.out.append(row)
+        self._note(built_shape(row))
+
+    def _note(self, shape: KeptShape) -> None:
+        if shape.results:
+            self.open_calls.difference_update(shape.results)
+        if shape.calls:
+            self.open_calls.update(shape.calls)
+
+    def _emit_all(self, rows: Sequence[Build]) -> None:
         for row in rows:
             self._emit(row)
 
@@ -143,11 +151,16 @@ class _Walk:
             self.carried = []
 
     def _is_kept(self, row: StoredRow) -> bool:
-        is_touched = any(at in self.changes.built or at in self.changes.gone for at, _ in row.own)
+        is_touched = not self._stays(row) or self._has_built(row)
         return not is_touched and not (self.around.rebuild and self._is_rebuildable(row))
 
+    def _has_built(self, row: StoredRow) -> bool:
+        built = self.changes.built
+        return bool(built) and any(at in built for at, _ in row.own)
+
     def _stays(self, row: StoredRow) -> bool:
-        return not any(at in self.changes.gone for at, _ in row.own)
+        gone = self.changes.gone
+        return not any(at in gone for at, _ in row.own)
 
     def _is_rebuildable(self, row: StoredRow) -> bool:
         running = self.around.running_response
@@ -166,13 +179,15 @@ class _Walk:
         return min([asked[0], *calls[:1]])
 
     def _must_build(self, row: StoredRow) -> bool:
-        if any(at in self.changes.built for at, _ in row.own):
+        if self._has_built(row):
             return True
         if not self._stays(row):
             # A stored row of several blocks, of which some go: the host keeps whole rows only.
             return any(at not in self.changes.gone for at, _ in row.own)
         if self.around.rebuild and self._is_rebuildable(row):
             return True
+        if not row.riders:
+            return False
         # A row is built anew to be rid of our own words behind it: the host would keep both.
         running = self.around.running_response
         is_shed = any(at in self.changes.gone for at, _ in row.riders)
@@ -226,33 +241,6 @@ def copied(piece: Piece) -> Build:
             return Build("user", results=(result,), anchor=f"t:{piece.call_id}")
         case _:
             return Build(piece.role, piece.text, anchor=f"u:{piece.handle}")
-
-
-def kept_shape(keep: Keep, conversation: Conversation) -> KeptShape:
-    """What legality needs to know of a kept row."""
-    pieces = conversation.pieces
-    end = keep.position
-    while end < len(pieces) and pieces[end].handle == keep.handle:
-        end += 1
-    parts = pieces[keep.position : end]
-    return KeptShape(
-        parts[0].role,
-        tuple(p.call.id for p in parts if p.call),
-        tuple(p.call_id for p in parts if p.form is PieceForm.RESULT and p.call_id),
-        parts[0].form in {PieceForm.PROMPT, PieceForm.TEXT},
-    )
-
-
-def shape_of(emission: Emission, conversation: Conversation) -> KeptShape:
-    """What legality needs to know of an emitted row."""
-    if isinstance(emission, Keep):
-        return kept_shape(emission, conversation)
-    return KeptShape(
-        emission.role,
-        tuple(call.id for call in emission.calls),
-        tuple(result.call_id for result in emission.results),
-        bool(emission.text),
-    )
 
 
 def _merged(emissions: Sequence[Emission]) -> Iterator[Emission]:
