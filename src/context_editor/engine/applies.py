@@ -1,11 +1,9 @@
 """Applying and confirming: the queue becomes a plan, the host carries it out, and the state takes it in."""
 
-import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from context_editor.core.apply.emissions import Build
@@ -15,16 +13,17 @@ from context_editor.core.rows import Conversation
 from context_editor.core.slot import slot_place
 from context_editor.core.stages.carry import after_apply
 from context_editor.core.stages.moves import moves_of
-from context_editor.core.state import Intent, Planted, SessionState
+from context_editor.core.state import Intent, SessionState
 from context_editor.core.suggestions import answered
 from context_editor.engine import applying, repairing, settling
 from context_editor.engine.align import aligned
 from context_editor.engine.awaiting import await_rows
 from context_editor.engine.look import Look
+from context_editor.engine.planted import planted_document, planted_in
 from context_editor.engine.ports import ApplyAnswer, HostRow
+from context_editor.engine.uncollected import uncollected
 from context_editor.engine.view import View, names_of
 from context_editor.errors import ContextEditorError, RefusedError, TranscriptError
-from context_editor.store import codec
 from context_editor.store.files import replace_file
 
 log = logging.getLogger(__name__)
@@ -59,7 +58,7 @@ class Applies(Look):
         """
         started_s = self.clock.measure_s()
         try:
-            with self.folder.changed() as state:
+            with uncollected(), self.folder.changed() as state:
                 self._settle(state)
                 return self._plan_apply(state, host_rows, trigger, started_s, rebuild=rebuild)
         except (ContextEditorError, OSError) as error:
@@ -164,7 +163,7 @@ class Applies(Look):
                         skip="context-editor: the conversation is as its file holds it"
                     )
                 last = self.folder.path / f"applies/{state.epoch - 1}.json"
-                held = repairing.known_again(_planted_in(last), conversation, host_rows)
+                held = repairing.known_again(planted_in(last), conversation, host_rows)
                 made = repairing.repair_plan(self.around(view), held)
                 rows = self._host_rows(made, conversation, held, is_lenient=True)
                 intent = self._intent(
@@ -216,14 +215,9 @@ class Applies(Look):
         rebuild: bool,
     ) -> Intent:
         state, conversation = view.state, view.reading.conversation
-        planted = applying.planted_rows(made, conversation, view.names)
         name = f"applies/{state.epoch}.json"
-        numbering = [view.names.ref(row) for row in conversation.listed]
-        document = {"planted": codec.encoded(planted), "numbering": numbering}
-        replace_file(
-            self.folder.path / name,
-            json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass"),
-        )
+        planted = planted_document(made, conversation, view.names)
+        replace_file(self.folder.path / name, planted)
         before = view.sizes.total_tokens
         after = max(0, before - sum(p.edit.saved_tokens for p in readied.placed))
         first = conversation.row_at.get(made.first_changed)
@@ -300,7 +294,7 @@ class Applies(Look):
         """The emitted rows in the conversation that now stands; by their calls alone where their list is lost."""
         conversation = self._read(state).conversation
         try:
-            planted = _planted_in(self.folder.path / intent.planted)
+            planted = planted_in(self.folder.path / intent.planted)
         except TranscriptError as error:
             return settling.matched_by_calls(intent.replacements, conversation, str(error))
         return settling.matched(planted, conversation)
@@ -329,17 +323,3 @@ class Applies(Look):
             words = words.replace(f"{{{replacement.id}}}", place)
         state.numbered_epoch = state.epoch
         return words
-
-
-def _planted_in(path: Path) -> tuple[Planted, ...]:
-    """The rows that an apply emitted, as its list says.
-
-    Raises:
-        TranscriptError: The list cannot be read.
-    """
-    try:
-        document = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        msg = f"the list of emitted rows {path} cannot be read: {error}"
-        raise TranscriptError(msg) from error
-    return codec.decoded(tuple[Planted, ...], document["planted"])

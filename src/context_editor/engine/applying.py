@@ -8,20 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from context_editor.core.apply.emissions import Emission, Keep
 from context_editor.core.apply.model import Placed, Plan, Surroundings
 from context_editor.core.apply.plan import plan
 from context_editor.core.candidates.targets import targets_of
 from context_editor.core.edits.model import Edit, Op, Replacement
 from context_editor.core.names import Names
-from context_editor.core.prints import emitted_print, stored_prints
-from context_editor.core.rows import Conversation, Piece, Row, RowKind
+from context_editor.core.rows import Piece, Row, RowKind
 from context_editor.core.sizes.wording import format_tokens
-from context_editor.core.state import Planted
 from context_editor.engine.originals import Filed, file_originals, first_original, placed_of
 from context_editor.engine.ports import Clock
 from context_editor.engine.records import record_of
-from context_editor.engine.settling import stored_groups
 from context_editor.engine.view import View
 from context_editor.errors import ArchiveError
 from context_editor.store.archive import Archive
@@ -162,57 +158,6 @@ def planned(readied: Readied, around: Surroundings) -> Plan:
         RefusedError: It would not be legal, or words that must stay cannot be carried.
     """
     return plan(readied.placed, around)
-
-
-def planted_rows(made: Plan, conversation: Conversation, names: Names) -> tuple[Planted, ...]:
-    """The emitted rows as the confirmation must find them, in order."""
-    beginnings = _rows_by_handle(conversation)
-    groups = {group[0]: group for group in stored_groups(conversation)}
-    prints = stored_prints(conversation)
-    return tuple(
-        _planted(emission, emitted_print(emission, prints), names, beginnings, groups)
-        for emission in made.emissions
-    )
-
-
-def _rows_by_handle(conversation: Conversation) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in conversation.rows:
-        found.setdefault(row.pieces[0].handle, []).append(row)
-    return found
-
-
-def _planted(
-    emission: Emission,
-    row_print: str,
-    names: Names,
-    beginnings: dict[str, list[Row]],
-    groups: dict[str, tuple[str, ...]],
-) -> Planted:
-    if isinstance(emission, Keep):
-        handles = groups.get(emission.handle, (emission.handle,))
-        rows = [row for handle in handles for row in beginnings.get(handle, ())]
-        return Planted(emission.handle, row_print, handles=handles, refs=_refs(rows, names))
-    anchored = names.conversation.by_anchor.get(emission.anchor)
-    handle = (anchored.pieces[0].handle,) if anchored and not emission.results else ()
-    rows = [anchored] if anchored and not emission.results else []
-    if anchored is None and emission.anchor.startswith("u:"):
-        # A row that a collapse had taken in: what names it by its id of then finds it again.
-        handle = (emission.anchor.removeprefix("u:"),)
-    return Planted(
-        "",
-        row_print,
-        emission.replacement,
-        emission.anchor if emission.anchor.startswith("t:") else "",
-        emission.service,
-        emission.carried,
-        handle,
-        _refs(rows, names),
-    )
-
-
-def _refs(rows: Sequence[Row], names: Names) -> tuple[str, ...]:
-    return tuple(names.ref(row) for row in rows if row.anchor in names.refs)
 
 
 def absorbed_refs(readied: Readied, names: Names) -> dict[str, str]:

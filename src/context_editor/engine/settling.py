@@ -10,7 +10,7 @@ from typing import Any, cast
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX, Op, Replacement
 from context_editor.core.names import refs_of
 from context_editor.core.prints import stored_prints
-from context_editor.core.rows import Conversation, Row
+from context_editor.core.rows import Conversation, PieceForm, Row
 from context_editor.core.state import CarriedPart, Intent, Planted, SessionState, TurnChoices
 from context_editor.engine.ports import Settled
 from context_editor.store.files import append_line
@@ -43,13 +43,15 @@ class Matched:
 def stored_groups(conversation: Conversation) -> tuple[tuple[str, ...], ...]:
     """The host's ids by stored row, each followed by those of what hangs behind it, in order."""
     groups: list[list[str]] = []
+    last = None
     for piece in conversation.pieces:
-        if groups and piece.handle == groups[-1][-1]:
+        if piece.handle == last:
             continue
-        if groups and piece.rides:
-            groups[-1].append(piece.handle)
+        last = piece.handle
+        if groups and piece.form is PieceForm.ATTACHMENT:
+            groups[-1].append(last)
         else:
-            groups.append([piece.handle])
+            groups.append([last])
     return tuple(map(tuple, groups))
 
 
