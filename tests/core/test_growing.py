@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_editor.core.growing import Growing, same_front
+from context_editor.core.growing import Growing, Sifted, same_front
 
 LETTERS = [["a"], ["b"], ["c"]]
 """Items that are told apart by being other objects."""
@@ -47,3 +47,13 @@ def test_facts_that_were_handed_out_stay_as_they_were() -> None:
     facts.of(LETTERS[:1])
 
     assert list(first) == ["a", "b", "c"]
+
+
+@given(sequences)
+def test_only_items_with_a_fact_are_kept_each_with_its_place(asked: list[list[list[str]]]) -> None:
+    facts: Sifted[list[str], int] = Sifted(lambda item: None if item == ["b"] else id(item))
+
+    for items in asked:
+        wanted = [(at, id(item)) for at, item in enumerate(items) if item != ["b"]]
+        assert list(facts.placed(items)) == wanted
+        assert list(facts.of(items)) == [fact for _, fact in wanted]

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from tests.support.policy_rows import Talk, disk
 
-from context_editor.core.assemble import OwnFacts
+from context_editor.core.assemble import Assembler, OwnFacts, assemble
 from context_editor.core.candidates.facts import DiskFacts, FileFact
 from context_editor.core.candidates.targets import targets_of
 from context_editor.core.edits.model import Op, Replacement
-from context_editor.core.telemetry import Effect, rereads
+from context_editor.core.telemetry import Effect, ReadMemory, rereads
 
 LINES = ["one", "two"]
 ORIGINAL = "/data/archive/originals/abc.part1.txt"
@@ -158,3 +158,20 @@ def test_f2_many_rereads_draw_a_warning(count: int, replacements: int, *, is_war
 
     assert effect.is_over_compressed is is_warned
     assert ("keep more" in effect.words()) is is_warned
+
+
+def test_what_is_remembered_of_rows_never_changes_the_count() -> None:
+    talk, made = begun()
+    memory, assembler = ReadMemory(), Assembler()
+    talk.person("go on")
+    talk.edit("b.md")
+    talk.read("a.md", LINES)
+    talk.edit("a.md")
+    talk.read("a.md", LINES)
+    for count in (2, 5, 9, len(talk.pieces), 3, 7):
+        pieces = talk.pieces[:count]
+        grown = assembler.conversation(pieces, OwnFacts())
+
+        found = rereads(grown, made, DiskFacts(), (), memory)
+
+        assert found == rereads(assemble(pieces, OwnFacts()), made, DiskFacts())

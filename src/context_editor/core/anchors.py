@@ -64,23 +64,18 @@ class Places:
     @cached_property
     def standing(self) -> tuple[Row, ...]:
         """The listed rows that stay, in order."""
-        return tuple(row for row in self.conversation.listed if row.anchor not in self.leaving)
+        listed, leaving = self.conversation.listed, self.leaving
+        return tuple(row for row in listed if row.anchor not in leaving) if leaving else listed
 
     @cached_property
     def _starts(self) -> Sequence[int]:
+        if not self.leaving:
+            return self.conversation.index.starts
         return [row.positions[0] for row in self.standing]
-
-    @cached_property
-    def _twins(self) -> Mapping[str, Sequence[Row]]:
-        """All rows of the same print, in order."""
-        twins: dict[str, list[Row]] = {}
-        for row in self.conversation.rows:
-            twins.setdefault(row.print, []).append(row)
-        return twins
 
     def anchor(self, row: Row) -> Anchor:
         """How this row is found again."""
-        twins = self._twins[row.print]
+        twins = self.conversation.twins[row.print]
         nth = next(n for n, twin in enumerate(twins) if twin.anchor == row.anchor)
         return Anchor(row.anchor, row.print, nth, row.turn)
 
@@ -89,7 +84,7 @@ class Places:
         row = self.conversation.by_anchor.get(anchor.id)
         if row is not None:
             return row
-        twins = self._twins.get(anchor.print, ())
+        twins = self.conversation.twins.get(anchor.print, ())
         return twins[anchor.nth] if anchor.nth < len(twins) else None
 
     def start(self, anchor: Anchor, *, is_behind: bool = False) -> Row | None:

@@ -1,6 +1,7 @@
 """What is worked out of a sequence that grows at its end, once for all that stays the same. Pure."""
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, count
 from operator import is_not
 from typing import Generic, TypeVar
@@ -38,3 +39,35 @@ class Growing(Generic[Item, Fact]):
             self._facts = [*self._facts[:same], *map(self._fact, items[same:])]
             self._items = items
         return self._facts
+
+
+class Sifted(Generic[Item, Fact]):
+    """The facts of those items that have one, worked out as those of `Growing` are."""
+
+    def __init__(self, fact: Callable[[Item], Fact | None]) -> None:
+        """Nothing is known yet.
+
+        Args:
+            fact: What is to be known of an item, None for nothing; the same whenever it is asked.
+        """
+        self._fact = fact
+        self._items: Sequence[Item] = ()
+        self._places: list[int] = []
+        self._facts: list[Fact] = []
+
+    def of(self, items: Sequence[Item]) -> list[Fact]:
+        """The facts of these items, in their order; to be read only."""
+        same = same_front(self._items, items)
+        if not same == len(items) == len(self._items):
+            kept = bisect_left(self._places, same)
+            later = [(at, self._fact(item)) for at, item in enumerate(items[same:], start=same)]
+            found = [(at, fact) for at, fact in later if fact is not None]
+            self._places = [*self._places[:kept], *(at for at, _ in found)]
+            self._facts = [*self._facts[:kept], *(fact for _, fact in found)]
+            self._items = items
+        return self._facts
+
+    def placed(self, items: Sequence[Item]) -> Iterator[tuple[int, Fact]]:
+        """The same facts, each with its item's place."""
+        facts = self.of(items)
+        return zip(self._places, facts, strict=True)

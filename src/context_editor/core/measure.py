@@ -7,7 +7,13 @@ from typing import Final
 
 from context_editor.core.growing import Growing
 from context_editor.core.rows import Conversation, Piece, Row
-from context_editor.core.sizes.calibration import Calibration, Content, RowSizes, Sample
+from context_editor.core.sizes.calibration import (
+    FACTOR_MIN,
+    Calibration,
+    Content,
+    RowSizes,
+    Sample,
+)
 from context_editor.core.sizes.estimate import Ruler
 
 SPARE_PIECES: Final = 1_000
@@ -35,6 +41,12 @@ class Estimates:
         self._thinking = Growing(self.piece)
         self._rows = Growing(self.row)
         self._all = Growing(self.piece)
+        self._compared = Growing(self.piece)
+
+    @property
+    def remembered(self) -> int:
+        """How many pieces are remembered."""
+        return len(self._known)
 
     def piece(self, piece: Piece) -> int:
         """The size of a piece, in estimated tokens."""
@@ -57,6 +69,10 @@ class Estimates:
     def of_pieces(self, conversation: Conversation) -> Sequence[int]:
         """The size of every piece, in estimated tokens."""
         return self._all.of(conversation.pieces)
+
+    def at_least(self, pieces: Sequence[Piece], tokens: int) -> Sequence[bool]:
+        """Whether each piece has so many estimated tokens; quick where the pieces are mostly those of before."""
+        return list(map(tokens.__le__, self._compared.of(pieces)))
 
     def _forget_others(self, conversation: Conversation) -> None:
         """Keep the memory bounded: the newest pieces are made anew at each look."""
@@ -116,6 +132,12 @@ class Measured:
         if at is None:
             return sum(map(self.piece, row.pieces))
         return self.shares.rows[at]
+
+    def at_least(self, pieces: Sequence[Piece], tokens: int) -> Sequence[bool]:
+        """Whether each of several pieces is so large, in calibrated tokens."""
+        most = round(tokens / FACTOR_MIN) + 1
+        least = bisect_left(range(most), tokens, key=self.calibration.calibrated)
+        return self.estimates.at_least(pieces, least)
 
     def behind(self, position: int, conversation: Conversation) -> int:
         """The tokens of everything from a position on: what a change there writes to the cache anew."""

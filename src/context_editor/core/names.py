@@ -96,9 +96,10 @@ def refs_of(
     settled = max(len(held.rows), len(rows) - OPEN_ROWS)
     _name(rows[len(held.rows) : settled], known, held)
     held.rows = rows[:settled]
-    last = RefMemory(known, (), {}, dict(held.seen), set(held.taken))
+    refs = dict(held.refs)
+    last = RefMemory(known, (), refs, dict(held.seen), set(held.taken))
     _name(rows[settled:], known, last)
-    return {**held.refs, **last.refs}
+    return refs
 
 
 def _name(rows: Iterable[Row], known: Mapping[str, str], held: RefMemory) -> None:

@@ -360,6 +360,14 @@ class Conversation:
         """The row that a piece belongs to, by the piece's position; thinking pieces belong to none."""
         return {position: row for row in self.rows for position in row.positions}
 
+    @cached_property
+    def twins(self) -> Mapping[str, Sequence[Row]]:
+        """All rows of the same print, in order, by that print."""
+        twins: dict[str, list[Row]] = {}
+        for row in self.rows:
+            twins.setdefault(row.print, []).append(row)
+        return twins
+
     def row(self, number: int) -> Row | None:
         """The row with this number, or None when there is none."""
         return self.listed[number - 1] if 0 < number <= len(self.listed) else None

@@ -6,8 +6,9 @@ from typing import Final
 
 from context_editor.core.candidates.calls import CHANGING_TOOLS, READ, path_name
 from context_editor.core.candidates.facts import DiskFacts, FileFact
-from context_editor.core.candidates.targets import file_of, target_of
+from context_editor.core.candidates.targets import READING_TOOLS, file_of, target_of
 from context_editor.core.edits.model import Op, Replacement
+from context_editor.core.growing import Sifted
 from context_editor.core.rows import Conversation, Row, RowKind
 from context_editor.core.sizes.wording import format_tokens
 
@@ -17,6 +18,8 @@ WARNED_SHARE: Final = 0.2
 
 OLD_OPENING: Final = "[context-editor] you read "
 """How a replacement of the old form begins (rule J7); nothing is recorded of these."""
+
+_COUNTED_TOOLS: Final = READING_TOOLS | CHANGING_TOOLS
 
 _PART_MARK: Final = ".part"
 """Stands in the names of the parts of a large original, behind what is the same in all."""
@@ -37,11 +40,40 @@ class _Compressed:
     since_s: float = 0.0
 
 
+class ReadMemory:
+    """Which rows read or change something, remembered from look to look."""
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self._calls = Sifted(_reading)
+        self._old_forms = Sifted(_old_form)
+
+    def calls(self, conversation: Conversation) -> Iterable[tuple[int, Row]]:
+        """The calls that read or change something, each with its place."""
+        return self._calls.placed(conversation.rows)
+
+    def old_forms(self, conversation: Conversation) -> Iterable[tuple[int, Row]]:
+        """The replacements of the old form, each with its place."""
+        return self._old_forms.placed(conversation.rows)
+
+
+def _reading(row: Row) -> Row | None:
+    if row.kind is not RowKind.TOOL or row.call is None:
+        return None
+    return row if row.call.name in _COUNTED_TOOLS else None
+
+
+def _old_form(row: Row) -> Row | None:
+    is_original = row.kind is RowKind.TOOL and row.replacement is None
+    return row if is_original and row.text.startswith(OLD_OPENING) else None
+
+
 def rereads(
     conversation: Conversation,
     replacements: Mapping[str, Replacement],
     disk: DiskFacts,
     known: Collection[str] = (),
+    memory: ReadMemory | None = None,
 ) -> tuple[str, ...]:
     """Tool call ids of the reads of compressed content, oldest first; each counts once for ever.
 
@@ -54,28 +86,34 @@ def rereads(
         replacements: Every replacement so far, by id.
         disk: The disk facts, for the identity of files.
         known: Call ids that were counted earlier; they stay counted when their rows are gone.
+        memory: What an earlier look worked out; brought up to this one.
     """
-    compressed = _compressed(conversation, replacements, disk)
+    held = memory or ReadMemory()
+    compressed = _compressed(conversation, replacements, disk, held)
     if not compressed:
         return tuple(known)
+    since = min(one.turn for found in compressed.values() for one in found)
     changed: dict[str, int] = {}
     found = list(known)
     seen = set(known)
-    for at, row in enumerate(conversation.rows):
-        if row.kind is not RowKind.TOOL or row.call is None:
-            continue
+    for at, row in held.calls(conversation):
         _note_change(row, at, disk, changed)
-        if row.call.id not in seen and _is_reread(row, compressed, changed, disk):
-            seen.add(row.call.id)
-            found.append(row.call.id)
+        call_id = row.call.id if row.call else ""
+        is_later = row.turn > since and call_id not in seen
+        if is_later and _is_reread(row, compressed, changed, disk):
+            seen.add(call_id)
+            found.append(call_id)
     return tuple(found)
 
 
 def _compressed(
-    conversation: Conversation, replacements: Mapping[str, Replacement], disk: DiskFacts
+    conversation: Conversation,
+    replacements: Mapping[str, Replacement],
+    disk: DiskFacts,
+    memory: ReadMemory,
 ) -> dict[str, list[_Compressed]]:
     """What was replaced, by the key of what reads it."""
-    places = {row.anchor: at for at, row in enumerate(conversation.rows)}
+    places = conversation.index.places
     found: dict[str, list[_Compressed]] = {}
     for replacement in replacements.values():
         if _is_restored(replacement, replacements):
@@ -86,7 +124,7 @@ def _compressed(
             found.setdefault(target, []).append(_Compressed(replacement.turn, at, since_s))
         for path in (replacement.original, *replacement.media):
             found.setdefault(_archive_key(path), []).append(_Compressed(replacement.turn, at))
-    for at, row in _old_forms(conversation):
+    for at, row in memory.old_forms(conversation):
         one = _Compressed(row.turn, at, row.pieces[0].position_s)
         found.setdefault(target_of(row, disk), []).append(one)
     found.pop("", None)
@@ -98,14 +136,6 @@ def _is_restored(replacement: Replacement, replacements: Mapping[str, Replacemen
         return True
     absorber = replacements.get(replacement.absorbed_by)
     return absorber is not None and absorber.op is Op.RESTORE
-
-
-def _old_forms(conversation: Conversation) -> Iterable[tuple[int, Row]]:
-    return (
-        (at, row)
-        for at, row in enumerate(conversation.rows)
-        if row.kind is RowKind.TOOL and row.replacement is None and row.text.startswith(OLD_OPENING)
-    )
 
 
 def _archive_key(path: str) -> str:

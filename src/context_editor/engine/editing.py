@@ -198,8 +198,10 @@ def blocks_from_end(position: int, conversation: Conversation) -> int:
 
 def queue_rows(state: SessionState, conversation: Conversation) -> tuple[Row, ...]:
     """Every row that the queue covers, in order of the conversation."""
+    places = conversation.index.places
     covered = {anchor for edit in state.queue for anchor in edit.anchors}
-    return tuple(row for row in conversation.rows if row.anchor in covered)
+    found = sorted(places[anchor] for anchor in covered if anchor in places)
+    return tuple(conversation.rows[place] for place in found)
 
 
 def queue_distance(state: SessionState, around: Surroundings) -> int | None:

@@ -9,8 +9,9 @@ from context_editor.core.apply.model import Surroundings
 from context_editor.core.apply.plan import first_change
 from context_editor.core.candidates.find import Review, ReviewMemory, candidates
 from context_editor.core.candidates.model import Candidate
-from context_editor.core.edits.given import newest_id
+from context_editor.core.edits.given import given_numbers, newest_id
 from context_editor.core.edits.ground import Ground
+from context_editor.core.growing import Growing
 from context_editor.core.listing import RowMarks
 from context_editor.core.measure import Estimates
 from context_editor.core.names import RefMemory
@@ -37,12 +38,12 @@ from context_editor.core.suggestions import (
     review_proposal,
     standing_suggestion,
 )
-from context_editor.core.telemetry import Effect, rereads
+from context_editor.core.telemetry import Effect, ReadMemory, rereads
 from context_editor.engine.limits import Limits
 from context_editor.engine.ports import Clock, HostPort, Reading
 from context_editor.engine.view import View, names_of, own_facts, sizes_of
 from context_editor.store.archive import Archive
-from context_editor.store.disk import gathered
+from context_editor.store.disk import DiskMemory, gathered
 from context_editor.store.session import SessionFolder
 
 SUMMARY_LABEL = "compact-summary"
@@ -74,6 +75,9 @@ class Look:
     _estimates: dict[Family, Estimates] = field(default_factory=dict)
     _memory: ReviewMemory = field(default_factory=ReviewMemory)
     _refs: RefMemory = field(default_factory=RefMemory)
+    _reads: ReadMemory = field(default_factory=ReadMemory)
+    _numbers: Growing[Row, int] = field(default_factory=given_numbers)
+    _disk: DiskMemory = field(default_factory=DiskMemory)
     _is_adopted: bool = False
 
     def view(self, state: SessionState) -> View:
@@ -84,14 +88,19 @@ class Look:
         sizes = sizes_of(state, reading, self._estimates_for(state, reading))
         state.calibration = sizes.calibration
         names = names_of(state, reading, self.folder.path / "applies", self._refs)
-        disk = gathered(reading.conversation, Path(reading.cwd) if reading.cwd else None)
+        project = Path(reading.cwd) if reading.cwd else None
+        disk = gathered(reading.conversation, project, self._disk)
         state.work = settled(state.work, reading.conversation).work
         view = View(state, reading, names, sizes, disk)
         self._pin_seed(view)
         self._count_on(view)
-        known = rereads(reading.conversation, state.replacements, disk, state.rereads)
-        state.rereads = list(dict.fromkeys((*state.rereads, *known)))
+        state.rereads = self._rereads(view)
         return view
+
+    def _rereads(self, view: View) -> list[str]:
+        state, conversation = view.state, view.reading.conversation
+        known = rereads(conversation, state.replacements, view.disk, state.rereads, self._reads)
+        return list(dict.fromkeys((*state.rereads, *known)))
 
     def _take_window(self, state: SessionState) -> None:
         """Remember what the host told of its window, and go by it where no host is there to tell."""
@@ -135,8 +144,9 @@ class Look:
     def _count_on(self, view: View) -> None:
         """Go on from the ids that are given out already, where the state that counted them is lost (rule L13)."""
         counters = view.state.counters
-        if "c" not in counters and (made := newest_id(view.reading.conversation)):
-            counters["c"] = made
+        if "c" not in counters:
+            made = newest_id(view.reading.conversation, self._numbers)
+            counters.update({"c": made} if made else {})
         if "b" not in counters:
             records, _ = self.archive.all_records()
             counters["b"] = next_batch_number(str(r.get("batch_id")) for r in records) - 1

@@ -1,15 +1,21 @@
 """Review candidates (group G)."""
 
+from collections import UserDict
 from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.policy_rows import Talk, disk, numbered, prose
+from tests.support.policy_rows import CharSizer, Talk, disk, numbered, prose
 
-from context_editor.core.assemble import OwnFacts
-from context_editor.core.candidates.facts import DiskFacts, FileFact, contents_wanted
-from context_editor.core.candidates.find import Review, ReviewSettings, candidates
+from context_editor.core.assemble import Assembler, OwnFacts, assemble
+from context_editor.core.candidates.facts import DiskFacts, FileFact
+from context_editor.core.candidates.find import (
+    Review,
+    ReviewMemory,
+    ReviewSettings,
+    candidates,
+)
 from context_editor.core.candidates.model import (
     Candidate,
     Cause,
@@ -19,9 +25,10 @@ from context_editor.core.candidates.model import (
 )
 from context_editor.core.candidates.report import close_lines
 from context_editor.core.edits.admit import admit
+from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import Edit, Op
 from context_editor.core.edits.requests import EditRequest
-from context_editor.core.names import Target
+from context_editor.core.names import Names, Target
 from context_editor.core.rows import Media, RowKind
 
 LINES = [f"def function_{n}(): return {n}" for n in range(1, 201)]
@@ -175,6 +182,18 @@ def test_g3_file_that_was_touched_on_disk_is_not_stale() -> None:
     assert set(causes(talk, longer).values()) == {Cause.STALE}
 
 
+class Opened(UserDict[str, str]):
+    """No files, and a note of those that were to be opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.paths: list[str] = []
+
+    def __getitem__(self, path: str) -> str:
+        self.paths.append(path)
+        raise KeyError(path)
+
+
 def test_g3_content_is_wanted_only_of_files_changed_after_a_read_by_something_else() -> None:
     talk = Talk()
     talk.read("new.py", LINES[:10])
@@ -189,7 +208,10 @@ def test_g3_content_is_wanted_only_of_files_changed_after_a_read_by_something_el
         }
     )
 
-    assert contents_wanted(talk.conversation(), facts.files) == {"/project/new.py"}
+    opened = Opened()
+    causes(talk, DiskFacts(facts.files, opened))
+
+    assert opened.paths == ["/project/new.py"]
 
 
 # --- superseded ---------------------------------------------------------------------------------
@@ -507,3 +529,30 @@ def test_g_numbers_of_a_read_come_from_its_lines() -> None:
     talk.edit("a.py")
 
     assert "lines 5-104" in candidates(Review(talk.ground()))[0].ready_made
+
+
+STOOD = disk(
+    {"a.py": FileFact("/project/a.py", modified_s=1_012.0)},
+    {"/project/a.py": "\n".join(CHANGED)},
+)
+
+
+@given(
+    st.lists(st.sampled_from(STEPS), max_size=20),
+    st.lists(st.tuples(st.integers(0, 40), st.booleans()), max_size=6),
+)
+def test_g10_what_is_remembered_never_changes_what_is_found(
+    steps: list[Callable[[Talk], object]], looks: list[tuple[int, bool]]
+) -> None:
+    talk, assembler, memory = Talk(), Assembler(), ReviewMemory()
+    for step in steps:
+        step(talk)
+    for count, is_replaced in looks:
+        own = OwnFacts(replacements={"t:toolu_0": "c1"} if is_replaced else {})
+        pieces = talk.pieces[:count]
+        grown = Ground(Names(assembler.conversation(pieces, own)), CharSizer())
+        anew = Ground(Names(assemble(pieces, own)), CharSizer())
+
+        found = candidates(Review(grown, STOOD, memory=memory))
+
+        assert found == candidates(Review(anew, STOOD))

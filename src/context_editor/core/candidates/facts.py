@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from posixpath import join, normpath
 
-from context_editor.core.candidates.calls import CHANGING_TOOLS, READ, PathName, path_name
+from context_editor.core.candidates.calls import PathName, path_name
 from context_editor.core.rows import Conversation, RowKind
 
 
@@ -35,8 +35,8 @@ class DiskFacts:
 
     Attributes:
         files: What stands there, by the path as it is named.
-        contents: The text of the files that `contents_wanted` asks for, by real path; what cannot
-            be read as text is left out.
+        contents: The text of files, by real path, read when it is asked for; what cannot be read as
+            text is left out.
     """
 
     files: Mapping[PathName, FileFact] = field(default_factory=dict[PathName, FileFact])
@@ -57,26 +57,3 @@ def paths_named(conversation: Conversation) -> tuple[PathName, ...]:
     """Every path that a listed tool row names, each once: what the engine is to look up."""
     found = (path_name(row) for row in conversation.rows if row.kind is RowKind.TOOL)
     return tuple(dict.fromkeys(name for name in found if name))
-
-
-def contents_wanted(
-    conversation: Conversation, files: Mapping[PathName, FileFact]
-) -> frozenset[str]:
-    """Real paths of the files that were changed after a read that nothing in the session explains.
-
-    Only these need their content compared with what was read (rule G3): a file that the agent
-    changed by itself afterwards is known to be stale, and one that is older than the read is known
-    not to be.
-    """
-    wanted: set[str] = set()
-    for row in conversation.rows:
-        name = path_name(row) if row.kind is RowKind.TOOL else None
-        fact = files.get(name) if name else None
-        result = row.result if fact else None
-        if fact is None or result is None or result.is_error or row.call is None:
-            continue
-        if row.call.name in CHANGING_TOOLS:
-            wanted.discard(fact.path)
-        elif row.call.name == READ and 0 < result.position_s < fact.modified_s:
-            wanted.add(fact.path)
-    return frozenset(wanted)

@@ -1,12 +1,15 @@
 """The candidates of a conversation, found anew at each look (rule G10)."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
+from operator import or_
 from typing import Final, TypeAlias
 
 from context_editor.core.candidates import ready
 from context_editor.core.candidates.facts import DiskFacts
-from context_editor.core.candidates.finished import CallMemory, Finished
+from context_editor.core.candidates.finished import CallMemory, Calls, Finished
 from context_editor.core.candidates.model import POINTER_CAUSES, RANK, Candidate, Cause
 from context_editor.core.candidates.reads import (
     duplicates,
@@ -19,13 +22,13 @@ from context_editor.core.edits import wording
 from context_editor.core.edits.admit import PLACEHOLDER_ID
 from context_editor.core.edits.checks import is_gain
 from context_editor.core.edits.ground import Ground
-from context_editor.core.rows import Conversation, PieceForm, Row, RowKind
+from context_editor.core.rows import Conversation, Piece, Row, RowKind
 
 CHARS_PER_BIG_TOKEN: Final = 4
 """Characters that count as one token of the big mark: 8,000 for 2,000 tokens (rule G1)."""
 
 MOST_TOKENS_PER_CHAR: Final = 4
-"""No text has more tokens than this for one character: a shorter one need not be measured."""
+"""No text has more tokens than this for one character: a shorter one is never big."""
 
 PointerKey: TypeAlias = tuple[str, Cause, str, int]
 """What a ready-made text is made of: the row, the cause, the row that shows it, and its number."""
@@ -51,17 +54,20 @@ class ReviewMemory:
     """What was worked out at earlier looks; the engine keeps one for as long as it lives.
 
     Attributes:
-        texts: What was worked out about texts.
         calls: What was worked out about calls.
         pointers: The size of the original, the ready-made text and what it saves, by what it is
             made of.
     """
 
-    texts: TextMemory = field(default_factory=TextMemory)
     calls: CallMemory = field(default_factory=CallMemory)
     pointers: dict[PointerKey, tuple[int, str, int]] = field(
         default_factory=dict[PointerKey, tuple[int, str, int]]
     )
+
+    @property
+    def texts(self) -> TextMemory:
+        """What was worked out about texts."""
+        return self.calls.texts
 
     def forget_some(self) -> None:
         """Keep the memory bounded; called once a review."""
@@ -115,17 +121,15 @@ def candidates(review: Review) -> tuple[Candidate, ...]:
     Never a row of a person or of this product, nor a protected, pending or queued one.
     """
     review.memory.forget_some()
-    calls = review.memory.calls.finished(review.conversation.rows, review.memory.texts)
+    calls = review.memory.calls.finished(review.conversation.rows)
     causes = _tool_causes(calls, review)
     pointers = _pointers(calls, review)
     pointed = pointers.causes()
     named = {*causes, *pointed, *review.agent_marks}
     untouchable = untouchable_rows(review.ground, named)
     found: list[Candidate] = []
-    for row in review.conversation.rows:
+    for row in _standing(named - untouchable, review.conversation):
         anchor = row.anchor
-        if anchor not in named or anchor in untouchable:
-            continue
         pointer_causes = pointed.get(anchor, ())
         text, saved = "", 0
         if pointer_causes:
@@ -134,6 +138,13 @@ def candidates(review: Review) -> tuple[Candidate, ...]:
         if held:
             found.append(Candidate(anchor, held, review.ground.sizer.row(row), text, saved))
     return tuple(found)
+
+
+def _standing(anchors: Iterable[str], conversation: Conversation) -> Sequence[Row]:
+    """The rows with these anchors, in their order."""
+    places = conversation.index.places
+    found = sorted(places[anchor] for anchor in anchors if anchor in places)
+    return [conversation.rows[place] for place in found]
 
 
 def _in_order(
@@ -145,7 +156,7 @@ def _in_order(
     return tuple(sorted((*pointers, *others, Cause.AGENT), key=RANK.__getitem__))
 
 
-def _pointers(calls: Sequence[Finished], review: Review) -> _Pointers:
+def _pointers(calls: Calls, review: Review) -> _Pointers:
     leaving = frozenset(anchor for edit in review.ground.queue for anchor in edit.anchors)
     texts = review.memory.texts
     found = evidence(calls, review.disk)
@@ -158,26 +169,32 @@ def _pointers(calls: Sequence[Finished], review: Review) -> _Pointers:
     )
 
 
-def _tool_causes(calls: Sequence[Finished], review: Review) -> dict[str, tuple[Cause, ...]]:
+def _tool_causes(calls: Calls, review: Review) -> dict[str, tuple[Cause, ...]]:
     """Which calls are old searches and which have a large output, by anchor."""
-    settings, turns, size = review.settings, review.conversation.turns, review.ground.sizer.piece
-    big_chars = CHARS_PER_BIG_TOKEN * settings.big_row_tokens
-    causes: dict[str, tuple[Cause, ...]] = {}
-    for one in calls:
-        row, result = one.row, one.result
-        if row.replacement is not None:
-            continue
-        chars = len(result.text)
-        may_be_big = chars * MOST_TOKENS_PER_CHAR >= settings.big_row_tokens or result.media
-        if may_be_big and (chars >= big_chars or size(result) >= settings.big_row_tokens):
-            causes[row.anchor] = (Cause.BIG,)
-        if (
-            one.is_search
-            and turns - row.turn >= settings.search_after_turns
-            and not result.is_error
-        ):
-            causes[row.anchor] = (Cause.SEARCH, *causes.get(row.anchor, ()))
+    newest = review.conversation.turns - review.settings.search_after_turns
+    causes: dict[str, tuple[Cause, ...]] = {
+        one.row.anchor: (Cause.BIG,) for one in _big(calls.originals, review)
+    }
+    for one in calls.searches:
+        anchor = one.row.anchor
+        if one.row.turn <= newest:
+            causes[anchor] = (Cause.SEARCH, *causes.get(anchor, ()))
     return causes
+
+
+def _big(calls: Sequence[Finished], review: Review) -> Iterable[Finished]:
+    """The calls with a large output."""
+    tokens = review.settings.big_row_tokens
+    big_chars = CHARS_PER_BIG_TOKEN * tokens
+    results = [one.result for one in calls]
+    chars = [len(result.text) for result in results]
+    measured = review.ground.sizer.at_least(results, tokens)
+    found = compress(calls, map(or_, map(big_chars.__le__, chars), measured))
+    return [
+        one
+        for one in found
+        if MOST_TOKENS_PER_CHAR * len(one.result.text) >= tokens or one.result.media
+    ]
 
 
 def _ready_made(row: Row, cause: Cause, pointers: _Pointers, review: Review) -> tuple[str, int]:
@@ -224,20 +241,18 @@ def untouchable_rows(
         among: The rows that are asked about; None for all.
     """
     conversation = ground.conversation
+    rows = conversation.rows if among is None else _standing(among, conversation)
     stuck = _stuck_positions(conversation)
     queued = {anchor for edit in ground.queue for anchor in edit.anchors}
     return frozenset(
         row.anchor
-        for row in conversation.rows
-        if (among is None or row.anchor in among)
-        and (
-            row.kind in _NEVER_KINDS
-            or row.is_pending
-            or row.is_hidden
-            or row.anchor in ground.protected
-            or row.anchor in queued
-            or (stuck and not stuck.isdisjoint(row.positions))
-        )
+        for row in rows
+        if row.kind in _NEVER_KINDS
+        or row.is_pending
+        or row.is_hidden
+        or row.anchor in ground.protected
+        or row.anchor in queued
+        or (stuck and not stuck.isdisjoint(row.positions))
     )
 
 
@@ -246,30 +261,26 @@ def _stuck_positions(conversation: Conversation) -> set[int]:
 
     Either a host row behind the piece, or media beside it in the same stored row.
     """
-    stuck: set[int] = set()
-    media_handles: set[str] = set()
-    base = -1
-    for at, piece in enumerate(conversation.pieces):
-        if piece.form is not PieceForm.ATTACHMENT:
-            base = at
-            if piece.media:
-                media_handles.add(piece.handle)
-        elif piece.media or piece.extra.get("rendered_known") is False:
-            stuck.add(base)
-    for handle in media_handles:
-        stuck |= _beside_media(handle, conversation)
-    return stuck
+    pieces, special = conversation.pieces, conversation.index.special
+    holding = [at for at in special if not pieces[at].rides]
+    stuck = {_base(at, pieces) for at in special if pieces[at].rides}
+    return stuck | _beside_media(holding, pieces)
 
 
-def _beside_media(handle: str, conversation: Conversation) -> set[int]:
-    """Positions in a stored row whose change would build another piece with media anew."""
-    shared = [
-        (at, piece)
-        for at, piece in enumerate(conversation.pieces)
-        if piece.handle == handle and piece.form is not PieceForm.ATTACHMENT
-    ]
-    holding = {at for at, piece in shared if piece.media}
-    return {at for at, _ in shared if holding != {at}}
+def _base(at: int, pieces: Sequence[Piece]) -> int:
+    """The position of the piece that an attachment stands or falls with; -1 for none."""
+    while at >= 0 and pieces[at].rides:
+        at -= 1
+    return at
+
+
+def _beside_media(holding: Sequence[int], pieces: Sequence[Piece]) -> set[int]:
+    """Positions in stored rows whose change would build another piece with media anew."""
+    if not holding:
+        return set()
+    held = Counter(pieces[at].handle for at in holding)
+    shared = (at for at, piece in enumerate(pieces) if piece.handle in held and not piece.rides)
+    return {at for at in shared if held[pieces[at].handle] > bool(pieces[at].media)}
 
 
 def has_pointer(candidate: Candidate) -> bool:

@@ -1,7 +1,7 @@
 """Finished calls, with all that a review needs of one worked out once: there are thousands."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from context_editor.core.candidates.calls import (
@@ -13,6 +13,7 @@ from context_editor.core.candidates.calls import (
     path_name,
 )
 from context_editor.core.candidates.texts import NO_LINES, Lines, TextMemory
+from context_editor.core.growing import Growing, Sifted
 from context_editor.core.rows import Call, Piece, PieceForm, Row, RowKind
 
 TO_THE_END: Final = 1 << 60
@@ -23,9 +24,6 @@ READ_LIMIT_LINES: Final = 2_000
 
 SAME_CALL_CHARS: Final = 800
 """From this length on the equal output of the same call is a duplicate, in characters (rule G5)."""
-
-REMEMBERED_ROWS: Final = 100_000
-"""Rows that are remembered before all are forgotten: several very long sessions."""
 
 
 class Finished(NamedTuple):
@@ -39,6 +37,7 @@ class Finished(NamedTuple):
         is_read: Whether it is a successful read whose result stands unreplaced.
         is_change: Whether it changed the file that it names.
         is_search: Whether it is a search.
+        shows: Whether it shows what stands in the file that it names: a successful read or change.
         lines: For a read, the lines that came; `NO_LINES` for an image or a document.
         start: For a read, the first line that was asked for, from 1.
         end: For a read, the last line that was asked for, whether or not the file has it.
@@ -53,33 +52,74 @@ class Finished(NamedTuple):
     is_read: bool
     is_change: bool
     is_search: bool
+    shows: bool
     lines: Lines
     start: int
     end: int
     print: int | None
 
 
-@dataclass
+@dataclass(frozen=True)
+class Calls:
+    """The finished calls of one look, oldest first, and those of them that a review looks at closer.
+
+    Attributes:
+        all: The listed tool rows with a result, without those of a person and of this product.
+        originals: Those whose result stands unreplaced.
+        searches: Successful searches among them.
+        files: Calls that show what stands in a file, each with its place in `all`.
+        prints: The print of each of `all`.
+    """
+
+    all: Sequence[Finished]
+    originals: Sequence[Finished]
+    searches: Sequence[Finished]
+    files: Sequence[tuple[int, Finished]]
+    prints: Sequence[int | None]
+
+
 class CallMemory:
     """The finished calls of earlier looks; a row that is the same object is not looked at again."""
 
-    _known: dict[int, tuple[Row, Finished | None]] = field(
-        default_factory=dict[int, tuple[Row, Finished | None]]
-    )
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self.texts = TextMemory()
+        self._all = Sifted(self._finished)
+        self._originals = Sifted(_original)
+        self._searches = Sifted(_search)
+        self._files = Sifted(_file_call)
+        self._prints = Growing(_print_of)
 
-    def finished(self, rows: Iterable[Row], texts: TextMemory) -> list[Finished]:
-        """The tool rows with a result, in order, without those of a person and of this product."""
-        if len(self._known) > REMEMBERED_ROWS:
-            self._known.clear()
-        known = self._known
-        found: list[Finished] = []
-        for row in rows:
-            entry = known.get(id(row))
-            if entry is None or entry[0] is not row:
-                entry = known[id(row)] = (row, finished_call(row, texts))
-            if entry[1] is not None:
-                found.append(entry[1])
-        return found
+    def _finished(self, row: Row) -> Finished | None:
+        return finished_call(row, self.texts)
+
+    def finished(self, rows: Sequence[Row]) -> Calls:
+        """The finished calls among these rows."""
+        found = self._all.of(rows)
+        originals = self._originals.of(found)
+        return Calls(
+            found,
+            originals,
+            self._searches.of(originals),
+            list(self._files.placed(found)),
+            self._prints.of(found),
+        )
+
+
+def _original(one: Finished) -> Finished | None:
+    return one if one.row.replacement is None else None
+
+
+def _search(one: Finished) -> Finished | None:
+    return one if one.is_search and not one.result.is_error else None
+
+
+def _file_call(one: Finished) -> Finished | None:
+    return one if one.shows else None
+
+
+def _print_of(one: Finished) -> int | None:
+    return one.print
 
 
 def finished_call(row: Row, texts: TextMemory) -> Finished | None:
@@ -102,6 +142,7 @@ def finished_call(row: Row, texts: TextMemory) -> Finished | None:
         is_read,
         is_change,
         is_search(call.name),
+        name is not None and not result.is_error and (call.name == READ or is_change),
         lines,
         start,
         end,

@@ -1,11 +1,12 @@
 """Reads that say nothing any more that the disk or a later row does not say (rules G3 to G5)."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from context_editor.core.candidates.facts import DiskFacts
-from context_editor.core.candidates.finished import SAME_CALL_CHARS, TO_THE_END, Finished
+from context_editor.core.candidates.finished import SAME_CALL_CHARS, TO_THE_END, Calls, Finished
 from context_editor.core.candidates.texts import TextMemory
 from context_editor.core.rows import Row
 
@@ -27,28 +28,42 @@ class Evidence:
         reads: Successful reads and their places, by file, oldest first.
         changed: The place and row of the newest change, by file.
         files: The file of each read, by the read's place.
+        unexplained: Files that were changed after a read by nothing that the session shows.
     """
 
     reads: Mapping[str, Sequence[tuple[int, Finished]]]
     changed: Mapping[str, tuple[int, Row]]
     files: Mapping[int, str]
+    unexplained: Collection[str]
 
 
-def evidence(calls: Iterable[Finished], disk: DiskFacts) -> Evidence:
+def evidence(calls: Calls, disk: DiskFacts) -> Evidence:
     """What finished calls show about files.
 
-    Rows that were replaced no longer show what they held, only what they did.
+    Rows that were replaced no longer show what they held, only what they did. Only the content of
+    an unexplained file need be compared with what was read (rule G3): a file that the agent changed
+    by itself afterwards is known to be stale, and one that is older than the read is known not to
+    be.
     """
     reads: dict[str, list[tuple[int, Finished]]] = {}
     changed: dict[str, tuple[int, Row]] = {}
     files: dict[int, str] = {}
-    for at, one in enumerate(calls):
-        if one.is_read and one.name is not None:
-            files[at] = file = disk.identity(one.name)
+    unexplained: set[str] = set()
+    for at, one in calls.files:
+        if one.name is None:
+            continue
+        fact = disk.files.get(one.name)
+        file = fact.path if fact else disk.identity(one.name)
+        if one.is_change:
+            changed[file] = (at, one.row)
+            unexplained.discard(file)
+            continue
+        if one.is_read:
+            files[at] = file
             reads.setdefault(file, []).append((at, one))
-        elif one.is_change and one.name is not None:
-            changed[disk.identity(one.name)] = (at, one.row)
-    return Evidence(reads, changed, files)
+        if fact and 0 < one.result.position_s < fact.modified_s:
+            unexplained.add(file)
+    return Evidence(reads, changed, files, unexplained)
 
 
 # --- stale: the file was changed after the read ---------------------------------------------------
@@ -60,13 +75,16 @@ def stale_reads(found: Evidence, disk: DiskFacts, memory: TextMemory) -> dict[st
     None where something outside the session changed the file.
     """
     stale: dict[str, Row | None] = {}
-    for file, reads in found.reads.items():
-        changed_at, by = found.changed.get(file, (-1, None))
-        for at, read in reads:
-            if changed_at > at:
-                stale[read.row.anchor] = by
-            elif file in disk.contents and _differs_on_disk(read, disk.contents[file], memory):
-                stale[read.row.anchor] = None
+    for file, (changed_at, by) in found.changed.items():
+        earlier = (read for at, read in found.reads.get(file, ()) if at < changed_at)
+        stale.update({read.row.anchor: by for read in earlier})
+    for file in found.unexplained:
+        changed_at, _ = found.changed.get(file, (-1, None))
+        later = [read for at, read in found.reads.get(file, ()) if at > changed_at]
+        content = disk.contents.get(file) if later else None
+        if content is not None:
+            differing = (read for read in later if _differs_on_disk(read, content, memory))
+            stale.update({read.row.anchor: None for read in differing})
     return stale
 
 
@@ -86,9 +104,9 @@ def superseded_reads(found: Evidence, memory: TextMemory) -> dict[str, Row]:
     Compared is the newest read that covers it: what the file holds now is what counts.
     """
     superseded: dict[str, Row] = {}
-    for reads in found.reads.values():
+    for reads in [reads for reads in found.reads.values() if len(reads) > 1]:
         newest: list[Finished] = []
-        for _, read in reversed(reads) if len(reads) > 1 else ():
+        for _, read in reversed(reads):
             if not read.lines.first:
                 continue
             covering = next((later for later in newest if _covers(later, read)), None)
@@ -113,23 +131,18 @@ def _says_the_same(later: Finished, earlier: Finished, memory: TextMemory) -> bo
 # --- duplicate: the same output stands again further on -------------------------------------------
 
 
-def duplicates(
-    calls: Sequence[Finished], found: Evidence, leaving: Collection[str]
-) -> dict[str, Row]:
+def duplicates(calls: Calls, found: Evidence, leaving: Collection[str]) -> dict[str, Row]:
     """The newest row with the same output, by the anchor of every earlier one (rule G5).
 
     Args:
-        calls: All finished calls, oldest first.
+        calls: All finished calls.
         found: What they show about files.
         leaving: Anchors of rows that an edit is queued for; none of them is the copy that stays.
     """
-    repeated = _repeated(one.print for one in calls)
     newest: dict[object, list[Finished]] = {}
     earlier: dict[str, Row] = {}
-    for at in range(len(calls) - 1, -1, -1):
-        one = calls[at]
-        if one.print not in repeated:
-            continue
+    for at in reversed(_repeated(calls.prints)):
+        one = calls.all[at]
         keys = _keys(one, found.files.get(at, ""))
         newer = _newer(one, keys, newest)
         if newer is not None:
@@ -140,14 +153,10 @@ def duplicates(
     return earlier
 
 
-def _repeated(prints: Iterable[int | None]) -> set[int]:
-    """The prints that occur more than once: most occur once, and are not looked at any closer."""
-    seen: set[int] = set()
-    repeated: set[int] = set()
-    for one in prints:
-        if one is not None:
-            (repeated if one in seen else seen).add(one)
-    return repeated
+def _repeated(prints: Sequence[int | None]) -> list[int]:
+    """The places of prints that occur more than once: most occur once, and are not looked at closer."""
+    repeated = {one for one, times in Counter(prints).items() if times > 1 and one is not None}
+    return [at for at, one in enumerate(prints) if one in repeated] if repeated else []
 
 
 class _SameCall(NamedTuple):

@@ -10,6 +10,9 @@ from context_editor.core.rows import Call, Row
 FILE: Final = "file:"
 """How the key of a file begins; its real path follows."""
 
+READING_TOOLS: Final = frozenset({"Read", "Grep", "Glob", "WebFetch"})
+"""Tools whose calls have a key."""
+
 
 def target_of(row: Row, disk: DiskFacts) -> str:
     """The key of what a row's call reads: a file, a page or a search; empty for every other row."""

@@ -5,6 +5,7 @@ from typing import Final
 
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX
 from context_editor.core.edits.wording import is_replacement_text
+from context_editor.core.growing import Growing
 from context_editor.core.rows import Conversation, Row
 
 _CALL_ID: Final = re.compile(rf"t:{COLLAPSE_ID_PREFIX}c([0-9]{{1,9}})")
@@ -14,12 +15,22 @@ OPENING_CHARS: Final = 1_000
 """Where a replacement names itself: a collapse lists up to twelve contents in front of its id."""
 
 
-def newest_id(conversation: Conversation) -> int:
+def given_numbers() -> Growing[Row, int]:
+    """A memory of the numbers that rows tell, for the looks at one conversation that grows."""
+    return Growing(_number)
+
+
+def newest_id(conversation: Conversation, known: Growing[Row, int] | None = None) -> int:
     """The highest number of a replacement that stands here; 0 where there is none.
 
     A text that only pretends to be one makes the next number higher, and does nothing else.
+
+    Args:
+        conversation: The rows.
+        known: What an earlier look worked out; brought up to this one.
     """
-    return max(map(_number, conversation.rows), default=0)
+    numbers = known or given_numbers()
+    return max(numbers.of(conversation.rows), default=0)
 
 
 def _number(row: Row) -> int:
