@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from context_editor.hosts.claude_code.transcript.shapes import (
@@ -48,6 +49,9 @@ _SYSTEM_FACTS: Final = ("subtype", "compactMetadata", "isMeta")
 _ATTACHMENT_FACTS: Final = ("rendered", "renderedRole", "renderedBesideToolResult")
 
 
+NO_FACTS: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
 @dataclass(slots=True)
 class Entry:
     """One line that stands in the tree of the conversation.
@@ -64,12 +68,13 @@ class Entry:
         cwd: The folder that the session worked in; empty when unknown.
         is_side: Whether it belongs to a subagent's conversation.
         message_id: The response that an assistant line belongs to; None for every other type.
-        facts: The host's facts that a decision needs; without the content.
+        facts: The host's facts that a decision needs; without the content. Only those of `system`
+            lines stay when the content is let go.
         calls: The ids of the tool calls that an assistant line makes.
         answers: The ids of the calls that a user line holds results of; empty for a prompt.
         content: The message's content, an attachment's payload, or None where the line holds none.
-        is_let_go: Whether the content was dropped, as for lines in front of the last boundary:
-            `TranscriptReader.loaded` reads it again.
+        is_let_go: Whether the content was dropped, as for lines in front of the last boundary and
+            for those whose pieces are made: `TranscriptReader.loaded` reads it again.
     """
 
     uuid: str
@@ -89,6 +94,12 @@ class Entry:
     content: Any
     is_let_go: bool = False
 
+    def let_go(self) -> None:
+        """Drop the content and its facts, which are most of an entry and stand in the file."""
+        self.content, self.is_let_go = None, True
+        if self.type != "system":
+            self.facts = NO_FACTS
+
     @property
     def is_boundary(self) -> bool:
         """Whether the conversation starts anew behind this line."""
@@ -105,6 +116,8 @@ def entry_of(raw: Raw, offset: int, length: int, index: int, interned: Interned)
     if kind not in CHAIN_TYPES or not isinstance(uuid, str):
         return None
     facts, content = _PARTS[kind](raw)
+    if "model" in facts:
+        facts["model"] = _kept_once(facts["model"], interned)
     is_answer = kind == "assistant"
     return Entry(
         uuid=uuid,
@@ -117,7 +130,7 @@ def entry_of(raw: Raw, offset: int, length: int, index: int, interned: Interned)
         timestamp=_text_or_none(raw.get("timestamp")) or "",
         cwd=_kept_once(raw.get("cwd"), interned),
         is_side=bool(raw.get("isSidechain") or raw.get("agentId")),
-        message_id=facts.pop("id", None) if is_answer else None,
+        message_id=_kept_once(facts.pop("id"), interned) if is_answer and "id" in facts else None,
         facts=facts,
         calls=_ids(content, "tool_use", "id") if is_answer else (),
         answers=_ids(content, "tool_result", "tool_use_id") if kind == "user" else (),

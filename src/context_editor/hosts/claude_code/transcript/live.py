@@ -22,6 +22,13 @@ from context_editor.hosts.claude_code.transcript.usage import UsageSample
 NEWEST_PIECES: Final = 256
 """How far back a running call is looked for, in pieces: more than an answer and its results are."""
 
+HELD_TIMES: Final = 4
+"""How many times the newest live entries of `SETTLED_ENTRIES` keep their content.
+
+All others are pieces already, which hold what is needed of it; where one is worked out anew after
+all, its line is read again.
+"""
+
 SETTLED_ENTRIES: Final = 64
 """How many of the newest live entries are always worked out anew, in entries.
 
@@ -48,7 +55,7 @@ class LiveTranscript:
         """
         self.reader = TranscriptReader(path, loads)
         self._settled = settled
-        self._work = _Work()
+        self._work = _Work(HELD_TIMES * settled)
 
     def refresh(self) -> bool:
         """Read what was appended; whether anything changed."""
@@ -107,8 +114,8 @@ class LiveTranscript:
 
     def _anew(self) -> "_Work":
         chain = live_chain(self.reader.entries_since_boundary(), self._earlier())
-        work = _Work()
-        work.extend([self.reader.loaded(entry) for entry in chain], self.reader)
+        work = _Work(HELD_TIMES * self._settled)
+        work.extend(self.reader.loaded(chain), self.reader)
         return work
 
     def _continued(self, place: int, index: int) -> "_Work":
@@ -118,7 +125,7 @@ class LiveTranscript:
             return self._anew()
         work = self._work
         work.cut(place)
-        work.extend(tail, self.reader)
+        work.extend(self.reader.loaded(tail), self.reader)
         return work
 
     def _cut(self, before: "_Mark") -> tuple[int, int] | None:
@@ -151,8 +158,8 @@ class LiveTranscript:
         if boundary is None or not (uuids or preserved_segment(boundary)):
             return {}
         before = self.reader.entries[: boundary.index]
-        wanted = (entry for entry in before if not uuids or entry.uuid in uuids)
-        return {entry.uuid: self.reader.loaded(entry) for entry in wanted}
+        wanted = [entry for entry in before if not uuids or entry.uuid in uuids]
+        return {entry.uuid: entry for entry in self.reader.loaded(wanted)}
 
 
 @dataclass(frozen=True)
@@ -189,7 +196,8 @@ def _hangs_behind(entry: Entry, later: set[str], calls: set[str]) -> bool:
 class _Work:
     """What was made of a chain, by entry, so that its end can be cut off and made again."""
 
-    def __init__(self) -> None:
+    def __init__(self, held: int) -> None:
+        self._held = held
         self.chain: list[Entry] = []
         self.pieces: list[Piece] = []
         self._starts: list[int] = []
@@ -227,6 +235,8 @@ class _Work:
             if around.turn != turn:
                 around = Surroundings(turn, self._tools, reader.own_compacts)
             self.pieces.extend(pieces_of(entry, around))
+            if len(self.chain) > self._held:
+                self.chain[-1 - self._held].let_go()
 
     def settled_place(self, newest: int, waiting_index: int | None) -> int | None:
         """The last place that parts older lines from newer ones, where a prompt or response begins.

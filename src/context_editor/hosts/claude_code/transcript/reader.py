@@ -7,6 +7,7 @@ the caller asks for `TranscriptReader.reread`.
 
 import os
 from collections.abc import Sequence
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -139,18 +140,18 @@ class TranscriptReader:
         self._start_over()
         return self.refresh()
 
-    def loaded(self, entry: Entry) -> Entry:
-        """The entry with its content, read from the file where it was let go.
+    def loaded(self, entries: Sequence[Entry]) -> list[Entry]:
+        """The entries with their content, read from the file where it was let go.
 
-        An entry whose bytes hold no readable record any more comes back as it is.
+        An entry whose bytes hold no readable record any more, or whose file is gone, comes back as it is.
         """
-        if not entry.is_let_go:
-            return entry
-        line = object_at(self.raw_bytes(entry), entry.offset, self._loads)
-        again = line and entry_of(
-            line.value, entry.offset, entry.length, entry.index, self._strings
-        )
-        return again or entry
+        if not any(entry.is_let_go for entry in entries):
+            return list(entries)
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                return [self._again(entry, file) if entry.is_let_go else entry for entry in entries]
+        except FileNotFoundError:
+            return list(entries)
 
     def raw_bytes(self, entry: Entry) -> bytes:
         """The bytes of the entry's JSON as they stand now; empty when the file is gone."""
@@ -159,6 +160,14 @@ class TranscriptReader:
                 return os.pread(file.fileno(), entry.length, entry.offset)
         except FileNotFoundError:
             return b""
+
+    def _again(self, entry: Entry, file: FileIO) -> Entry:
+        raw = os.pread(file.fileno(), entry.length, entry.offset)
+        line = object_at(raw, entry.offset, self._loads)
+        return (line and self._entry(line, entry.index)) or entry
+
+    def _entry(self, line: Line, index: int) -> Entry | None:
+        return entry_of(line.value, line.offset, line.length, index, self._strings)
 
     def _is_another(self, file: BinaryIO) -> bool:
         stat = os.fstat(file.fileno())
@@ -218,9 +227,11 @@ class TranscriptReader:
         return sum(self._take_record(record) for record in found)
 
     def _take_record(self, line: Line) -> int:
-        entry = entry_of(line.value, line.offset, line.length, len(self.entries), self._strings)
+        entry = self._entry(line, len(self.entries))
         if entry is None:
             return 0
+        if self.entries and entry.parent == self.entries[-1].uuid:
+            entry.parent = self.entries[-1].uuid  # the same characters once
         self._note_sessions(entry, line.value)
         place = self._places.get(entry.uuid)
         if place is None:
@@ -233,13 +244,15 @@ class TranscriptReader:
         self.turns.take(entry)
         self.usage.take(entry)
         self._note_own_compact(entry)
-        if entry.is_boundary and not entry.is_side:
+        if entry.is_side:
+            entry.let_go()
+        elif entry.is_boundary:
             self._let_go_before(entry)
         return 1
 
     def _let_go_before(self, boundary: Entry) -> None:
         for entry in self.entries[max(self._boundary, 0) : boundary.index]:
-            entry.content, entry.is_let_go = None, True
+            entry.let_go()
         self._boundary = boundary.index
 
     def _note_sessions(self, entry: Entry, raw: Raw) -> None:

@@ -1,11 +1,11 @@
 """What the model reported about sizes: one sample for each response."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from context_editor.hosts.claude_code.transcript.entries import Entry
-from context_editor.hosts.claude_code.transcript.shapes import record_of
+from context_editor.hosts.claude_code.transcript.shapes import record_of, word_of
 
 SYNTHETIC_MODEL: Final = "<synthetic>"
 """The model name of answers that the host wrote itself, such as an API error."""
@@ -47,6 +47,16 @@ class UsageSample:
         """Tokens of everything that the model was sent for this response."""
         return self.input + self.cache_read + self.cache_creation
 
+    def with_more(self, usage: Mapping[str, object]) -> "UsageSample":
+        """The larger of each figure: one more row of the response tells them."""
+        return replace(
+            self,
+            input=max(self.input, _count(usage, "input_tokens")),
+            cache_read=max(self.cache_read, _count(usage, "cache_read_input_tokens")),
+            cache_creation=max(self.cache_creation, _count(usage, "cache_creation_input_tokens")),
+            output=max(self.output, _count(usage, "output_tokens")),
+        )
+
 
 class UsageLedger:
     """Usage samples in the order of their responses.
@@ -58,19 +68,16 @@ class UsageLedger:
     """
 
     def __init__(self) -> None:
-        self._reports: dict[str, list[Mapping[str, object]]] = {}
-        self._firsts: dict[str, Entry] = {}
-        self._made: dict[str, UsageSample] = {}
+        self._samples: dict[str, UsageSample] = {}
 
     @property
     def samples(self) -> tuple[UsageSample, ...]:
-        """Every sample, oldest first."""
-        return tuple(self._sample(message_id) for message_id in self._reports)
+        """Every sample, oldest first; one that no row changed is the same object as before."""
+        return tuple(self._samples.values())
 
     def last(self) -> UsageSample | None:
         """The newest sample; None before the first."""
-        newest = next(reversed(self._reports), None)
-        return None if newest is None else self._sample(newest)
+        return next(reversed(self._samples.values()), None)
 
     def take(self, entry: Entry) -> None:
         """Take the usage of one more entry in."""
@@ -81,31 +88,14 @@ class UsageLedger:
             return
         if not any(usage.get(name) for name in _FIGURES):
             return
-        self._firsts.setdefault(message_id, entry)
-        self._reports.setdefault(message_id, []).append(usage)
-        self._made.pop(message_id, None)
-
-    def _sample(self, message_id: str) -> UsageSample:
-        made = self._made.get(message_id)
-        if made is None:
-            made = self._made[message_id] = self._counted(message_id)
-        return made
-
-    def _counted(self, message_id: str) -> UsageSample:
-        first, reports = self._firsts[message_id], self._reports[message_id]
-        model = first.facts.get("model")
-        return UsageSample(
-            message_id=message_id,
-            model=model if isinstance(model, str) else "",
-            input=_most(reports, "input_tokens"),
-            cache_read=_most(reports, "cache_read_input_tokens"),
-            cache_creation=_most(reports, "cache_creation_input_tokens"),
-            output=_most(reports, "output_tokens"),
-            handle=first.uuid,
-            index=first.index,
-        )
+        known = self._samples.get(message_id)
+        model = word_of(entry.facts, "model")
+        first = known or UsageSample(message_id, model, 0, 0, 0, 0, entry.uuid, entry.index)
+        larger = first.with_more(usage)
+        if larger != known:
+            self._samples[message_id] = larger
 
 
-def _most(reports: Iterable[Mapping[str, object]], name: str) -> int:
-    counts = (report.get(name) for report in reports)
-    return max((count for count in counts if type(count) is int), default=0)
+def _count(usage: Mapping[str, object], name: str) -> int:
+    count = usage.get(name)
+    return count if type(count) is int else 0
