@@ -73,12 +73,10 @@ def file_originals(
         first = len(items)
         for pieces in covered_pieces(edit.op, rows, conversation):
             found = [stored for m in _media(pieces) if (stored := archive.put_media(m)) is not None]
-            media += map(str, found)
-            items.append(
-                {**next(given), "pieces": stored_pieces(pieces), "media": list(map(str, found))}
-            )
+            media += found
+            items.append({**next(given), "pieces": stored_pieces(pieces), "media": found})
         item = f"#{first}" if len(group) > 1 else ""
-        filed.append(Filed(str(path), tuple(media), item))
+        filed.append(Filed(path, tuple(media), item))
     address = archive.put_record(run, {**record, "items": items})
     return tuple(replace(one, record=f"{address}{one.record}") for one in filed)
 

@@ -17,7 +17,8 @@ from typing import Any, Final
 from context_editor.core.rows import Media, Piece
 from context_editor.errors import ArchiveError
 from context_editor.store import codec
-from context_editor.store.files import append_line, force, write_verified
+from context_editor.store.batch import Batch
+from context_editor.store.files import append_line, differs, not_written, write_addressed
 
 ADDRESS_HEX_CHARS: Final = 24
 """Hexadecimal characters of a content address: 96 bits."""
@@ -31,6 +32,8 @@ UTF8_CONTINUATION: Final = 0x80
 
 RECORDS: Final = "offloaded/<ts>.jsonl"
 """Where records go unless a setting says otherwise."""
+
+ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 
 RUN: Final = "<ts>"
 """What stands for the time of a run in the name of its file."""
@@ -52,12 +55,12 @@ class Archive:
     Attributes:
         session: The session's folder.
         pattern: Where records go below it, with `<ts>` for the time of a run (`offload_archive_path`).
-        unforced: Files that wait to be forced to disk together; None where each is at once.
+        batch: What waits to be written and forced to disk together; None where everything is at once.
     """
 
     session: Path
     pattern: str = RECORDS
-    unforced: list[Path] | None = None
+    batch: Batch | None = None
 
     @property
     def folder(self) -> Path:
@@ -66,42 +69,47 @@ class Archive:
 
     @contextmanager
     def together(self) -> Generator["Archive"]:
-        """The same archive, with all that is put into it forced to disk when the block ends: much faster.
+        """The same archive, with records written and all forced to disk when the block ends: much faster.
 
         Raises:
-            ArchiveError: It could not be forced to disk; what was put in is not to be relied on.
+            ArchiveError: They could not be; what was put in is not to be relied on.
         """
-        waiting: list[Path] = []
-        yield replace(self, unforced=waiting)
-        force(waiting)
+        batch = Batch.begun(self.session)
+        try:
+            yield replace(self, batch=batch)
+            batch.finish()
+        finally:
+            batch.close()
 
-    def _write(self, path: Path, content: bytes) -> None:
-        if self.unforced is not None:
-            self.unforced.append(path)
-        write_verified(path, content, is_forced=self.unforced is None)
+    def _write(self, path: str, content: bytes) -> None:
+        if self.batch is not None:
+            self.batch.files.append(path)
+        write_addressed(path, content, is_forced=self.batch is None)
 
-    def original_path(self, text: str) -> Path:
+    def _original(self, content: bytes, suffix: str) -> str:
+        return f"{self.session}/archive/originals/{_address(content)}{suffix}.txt"
+
+    def original_path(self, text: str) -> str:
         """Where an original with this text stands, or its first part; nothing is written."""
         content = _bytes(text)
-        suffix = "" if len(content) <= PART_BYTES else ".part1"
-        return self.folder / "originals" / f"{_address(content)}{suffix}.txt"
+        return self._original(content, "" if len(content) <= PART_BYTES else ".part1")
 
-    def put_original(self, text: str) -> Path:
+    def put_original(self, text: str) -> str:
         """Store an original, in parts where it is large, and return the path of the first.
 
         Raises:
             ArchiveError: It could not be written and read back.
         """
         content = _bytes(text)
-        first = self.original_path(text)
         if len(content) <= PART_BYTES:
-            self._write(first, content)
-            return first
+            path = self._original(content, "")
+            self._write(path, content)
+            return path
         for number, part in enumerate(_parts(content), start=1):
-            self._write(first.with_name(f"{_address(content)}.part{number}.txt"), part)
-        return first
+            self._write(self._original(content, f".part{number}"), part)
+        return self._original(content, ".part1")
 
-    def put_media(self, media: Media) -> Path | None:
+    def put_media(self, media: Media) -> str | None:
         """Store an image or a document as the file that it was; None where the host holds no content of it.
 
         Raises:
@@ -115,7 +123,7 @@ class Archive:
             msg = f"{media.media_type or 'media'} of the conversation is not valid base64: {error}"
             raise ArchiveError(msg) from error
         extension = EXTENSIONS.get(media.media_type, "bin")
-        path = self.folder / "media" / f"{_address(content)}.{extension}"
+        path = f"{self.session}/archive/media/{_address(content)}.{extension}"
         self._write(path, content)
         return path
 
@@ -126,18 +134,8 @@ class Archive:
             ArchiveError: It could not be written and read back.
         """
         path = self.session / self.pattern.replace(RUN, run)
-        line = json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        try:
-            offset = append_line(path, line, is_forced=self.unforced is None)
-            if self.unforced is not None:
-                self.unforced.append(path)
-            stored = _line_at(path, offset)
-        except OSError as error:
-            msg = f"{path} could not be written: {error.strerror or error}"
-            raise ArchiveError(msg) from error
-        if stored != line:
-            msg = f"{path} was written but reads back differently"
-            raise ArchiveError(msg)
+        line = ENCODER.encode(record).encode("utf-8", "surrogatepass")
+        offset = self.batch.append(path, line) if self.batch else _appended(path, line)
         return f"{path.absolute()}@{offset}"
 
     def pieces_of(self, address: str) -> tuple[Piece, ...]:
@@ -211,6 +209,17 @@ def _parts(content: bytes) -> list[bytes]:
         parts.append(content[start:end])
         start = end
     return parts
+
+
+def _appended(path: Path, line: bytes) -> int:
+    try:
+        offset = append_line(path, line)
+        stored = _line_at(path, offset)
+    except OSError as error:
+        raise not_written(str(path), error) from error
+    if stored != line:
+        raise differs(str(path))
+    return offset
 
 
 def _line_at(path: Path, offset: int) -> bytes:

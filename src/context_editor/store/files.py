@@ -5,19 +5,15 @@ Standard library only (hooks import it).
 
 import os
 import secrets
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from context_editor.errors import ArchiveError
+from context_editor.store.forcing import force_one
 
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 """Archives hold what the transcript held: for their owner alone."""
-
-
-FORCING_THREADS: Final = 16
-"""How many files are forced to disk at a time: the disk takes waiting ones in one go."""
 
 
 def make_folder(path: Path) -> Path:
@@ -32,7 +28,7 @@ def replace_file(path: Path, content: bytes, *, is_forced: bool = True) -> None:
     Args:
         path: The file.
         content: What it is to hold.
-        is_forced: Whether it is forced to disk at once; else the caller does with `force`.
+        is_forced: Whether it is forced to disk at once; else the caller does with `forcing.force`.
 
     Raises:
         OSError: It could not be written; the old file, if any, is as it was.
@@ -46,39 +42,11 @@ def replace_file(path: Path, content: bytes, *, is_forced: bool = True) -> None:
         draft.unlink(missing_ok=True)
         raise
     if is_forced:
-        _force_one(path.parent)
+        force_one(path.parent)
 
 
-def force(paths: Iterable[Path]) -> None:
-    """Force files that were written before, and their folders, to disk: all at once, which costs little more than one.
-
-    Raises:
-        ArchiveError: One of them could not be.
-    """
-    files = list(dict.fromkeys(paths))
-    folders = dict.fromkeys(path.parent for path in files)
-    if not files:
-        return
-    # Imported here: most processes force no more than a file or two.
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
-    try:
-        with ThreadPoolExecutor(FORCING_THREADS) as pool:
-            list(pool.map(_force_one, files))
-        for folder in folders:
-            _force_one(folder)
-    except OSError as error:
-        msg = f"{error.filename or 'the archive'} could not be forced to disk: {error.strerror or error}"
-        raise ArchiveError(msg) from error
-
-
-def append_line(path: Path, line: bytes, *, is_forced: bool = True) -> int:
-    """Append one line; what a crash left of a line before it is ended first.
-
-    Args:
-        path: The file.
-        line: The line, without its end.
-        is_forced: Whether it is forced to disk at once; else the caller does with `force`.
+def append_line(path: Path, line: bytes) -> int:
+    """Append one line and force it to disk; what a crash left of a line before it is ended first.
 
     Returns:
         The offset, in bytes, at which the line begins.
@@ -93,35 +61,103 @@ def append_line(path: Path, line: bytes, *, is_forced: bool = True) -> int:
         end = b"\n" if start and os.pread(file.fileno(), 1, start - 1) != b"\n" else b""
         try:
             write_all(file.fileno(), end + line + b"\n")
-            if is_forced:
-                os.fsync(file.fileno())
+            os.fsync(file.fileno())
         except OSError:
             os.ftruncate(file.fileno(), start)
             raise
     return start + len(end)
 
 
-def write_verified(path: Path, content: bytes, *, is_forced: bool = True) -> None:
-    """Write a file that may already stand with the same content, and read it back.
-
-    Args:
-        path: The file.
-        content: What it is to hold.
-        is_forced: Whether it is forced to disk at once; else the caller does with `force`.
+def write_verified(path: Path, content: bytes) -> None:
+    """Write a file that may already stand with the same content, force it to disk, and read it back.
 
     Raises:
         ArchiveError: It could not be written, or what was read back differs.
     """
     try:
         if not (path.exists() and path.read_bytes() == content):
-            replace_file(path, content, is_forced=is_forced)
+            replace_file(path, content)
         is_same = path.read_bytes() == content
     except OSError as error:
-        msg = f"{path} could not be written: {error.strerror or error}"
-        raise ArchiveError(msg) from error
+        raise not_written(str(path), error) from error
     if not is_same:
-        msg = f"{path} was written but reads back differently"
-        raise ArchiveError(msg)
+        raise differs(str(path))
+
+
+def write_addressed(path: str, content: bytes, *, is_forced: bool = True) -> None:
+    """Write a file whose name is the address of its content, and read it back.
+
+    Nothing names it before all is written, so it needs no draft: what a crash left half of it under that
+    name differs from the content, and is replaced.
+
+    Args:
+        path: The file.
+        content: What it is to hold.
+        is_forced: Whether it is forced to disk at once; else the caller does with `forcing.force`.
+
+    Raises:
+        ArchiveError: It could not be written, or what was read back differs.
+    """
+    try:
+        stored = _created(path, content, is_forced=is_forced)
+        if stored is None and (stored := Path(path).read_bytes()) != content:
+            replace_file(Path(path), content, is_forced=is_forced)
+            stored = Path(path).read_bytes()
+    except OSError as error:
+        raise not_written(path, error) from error
+    if stored != content:
+        raise differs(path)
+
+
+def not_written(path: str, error: OSError) -> ArchiveError:
+    """The error for a file of the archive that could not be written."""
+    return ArchiveError(f"{path} could not be written: {error.strerror or error}")
+
+
+def differs(path: str) -> ArchiveError:
+    """The error for a file of the archive that does not hold what was written."""
+    return ArchiveError(f"{path} was written but reads back differently")
+
+
+def _created(path: str, content: bytes, *, is_forced: bool) -> bytes | None:
+    """What a file holds once it was made and written; None where it stands already."""
+    try:
+        descriptor = _new_file(path)
+    except FileExistsError:
+        return None
+    try:
+        try:
+            write_all(descriptor, content)
+            stored = read_at(descriptor, 0, len(content) + 1)
+            if is_forced:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        Path(path).unlink(missing_ok=True)
+        raise
+    if is_forced:
+        force_one(os.path.dirname(path))  # noqa: PTH120 (thousands of them a pass)
+    return stored
+
+
+def _new_file(path: str) -> int:
+    """A descriptor of a file that did not stand, made with its folders where they are missing."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+    try:
+        return os.open(path, flags, FILE_MODE)
+    except FileNotFoundError:
+        make_folder(Path(path).parent)
+        return os.open(path, flags, FILE_MODE)
+
+
+def read_at(descriptor: int, offset: int, size: int) -> bytes:
+    """The bytes of a file from an offset on, at most so many."""
+    parts: list[bytes] = []
+    while size and (part := os.pread(descriptor, size, offset)):
+        parts.append(part)
+        offset, size = offset + len(part), size - len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def write_all(descriptor: int, content: bytes) -> None:
@@ -137,13 +173,5 @@ def _write_new(path: Path, content: bytes, *, is_forced: bool) -> None:
         write_all(descriptor, content)
         if is_forced:
             os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _force_one(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
     finally:
         os.close(descriptor)
