@@ -283,6 +283,29 @@ def test_h5_the_state_slot_is_made_updated_in_place_locked_and_shown_clean(warm:
     assert_same_conversation(last, resumed.bodies[0])
 
 
+# --- the marker -----------------------------------------------------------------------------------
+
+
+def test_scenario_29_a_marker_that_ends_the_summary_of_a_compact_turn_does_not_count(
+    warm: Host,
+) -> None:
+    typed = [Typed("go"), Typed("/compact", after_requests(3)), Typed("bye", after_requests(4))]
+    script = [
+        call(tag(opening("look"))),
+        say("I look.", seq(1, 900, "toolu_1")),
+        say("seen"),
+        say(f"<summary>The work so far.\n\n{MARKER}</summary>"),
+        call(listing(count=0)),
+        say("bye"),
+    ]
+
+    run = warm.run(typed, script)
+
+    header = answered(run.bodies[-1])
+    assert "▶ look" in header
+    assert "waiting:" not in header
+
+
 # --- what is put into the conversation ------------------------------------------------------------
 
 
