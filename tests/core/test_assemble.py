@@ -399,5 +399,9 @@ def test_an_assembler_answers_as_if_it_had_seen_nothing_before(
         found = assembler.conversation(pieces, own)
 
         assert found == assemble(pieces, own)
-        assert found.index == Index.of(found.pieces, found.rows)
+        anew = Index.of(found.pieces, found.rows)
+        assert found.index == anew
+        assert found.index.twins == anew.twins
+        assert [row.is_hidden for row in found.hidden] == [True] * len(found.hidden)
+        assert len(found.hidden) + len(found.listed) == len(found.rows)
         assert list(found.by_anchor) == [row.anchor for row in found.rows]

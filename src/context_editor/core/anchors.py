@@ -75,8 +75,8 @@ class Places:
 
     def anchor(self, row: Row) -> Anchor:
         """How this row is found again."""
-        twins = self.conversation.twins[row.print]
-        nth = next(n for n, twin in enumerate(twins) if twin.anchor == row.anchor)
+        index = self.conversation.index
+        nth = index.twins[row.print].index(index.places[row.anchor])
         return Anchor(row.anchor, row.print, nth, row.turn)
 
     def row(self, anchor: Anchor) -> Row | None:
@@ -84,8 +84,8 @@ class Places:
         row = self.conversation.by_anchor.get(anchor.id)
         if row is not None:
             return row
-        twins = self.conversation.twins.get(anchor.print, ())
-        return twins[anchor.nth] if anchor.nth < len(twins) else None
+        twins = self.conversation.index.twins.get(anchor.print, ())
+        return self.conversation.rows[twins[anchor.nth]] if anchor.nth < len(twins) else None
 
     def start(self, anchor: Anchor, *, is_behind: bool = False) -> Row | None:
         """The row where something begins that was begun at this anchor (rule B10).

@@ -1,7 +1,7 @@
 """What is worked out of a sequence that grows at its end, once for all that stays the same. Pure."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress, count
 from operator import is_not
 from typing import Generic, TypeVar
@@ -52,22 +52,26 @@ class Sifted(Generic[Item, Fact]):
         """
         self._fact = fact
         self._items: Sequence[Item] = ()
-        self._places: list[int] = []
+        self._placed: list[tuple[int, Fact]] = []
         self._facts: list[Fact] = []
 
     def of(self, items: Sequence[Item]) -> list[Fact]:
         """The facts of these items, in their order; to be read only."""
         same = same_front(self._items, items)
         if not same == len(items) == len(self._items):
-            kept = bisect_left(self._places, same)
+            kept = bisect_left(self._placed, same, key=_place)
             later = [(at, self._fact(item)) for at, item in enumerate(items[same:], start=same)]
             found = [(at, fact) for at, fact in later if fact is not None]
-            self._places = [*self._places[:kept], *(at for at, _ in found)]
+            self._placed = [*self._placed[:kept], *found]
             self._facts = [*self._facts[:kept], *(fact for _, fact in found)]
             self._items = items
         return self._facts
 
-    def placed(self, items: Sequence[Item]) -> Iterator[tuple[int, Fact]]:
-        """The same facts, each with its item's place."""
-        facts = self.of(items)
-        return zip(self._places, facts, strict=True)
+    def placed(self, items: Sequence[Item]) -> list[tuple[int, Fact]]:
+        """The same facts, each with its item's place; to be read only."""
+        self.of(items)
+        return self._placed
+
+
+def _place(placed: tuple[int, object]) -> int:
+    return placed[0]

@@ -215,6 +215,7 @@ class Index:
         starts: The position of the first piece of every listed row.
         ends: For every row the last position that it or a row in front of it has.
         pending: The places of the pending rows.
+        hidden: The places of the hidden rows.
         responses: The position where each response begins, by its id.
         thinking: The positions of thinking.
         special: The positions of pieces with media, and of attachments that cannot be rendered.
@@ -229,9 +230,11 @@ class Index:
     starts: list[int] = field(default_factory=list[int])
     ends: list[int] = field(default_factory=list[int])
     pending: list[int] = field(default_factory=list[int])
+    hidden: list[int] = field(default_factory=list[int])
     responses: dict[str, int] = field(default_factory=dict[str, int])
     thinking: list[int] = field(default_factory=list[int])
     special: list[int] = field(default_factory=list[int])
+    _twins: dict[str, tuple[int, ...]] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, pieces: Iterable[Piece], rows: Iterable[Row]) -> "Index":
@@ -261,32 +264,54 @@ class Index:
         self.by_anchor[row.anchor], self.places[row.anchor] = row, place
         if row.is_pending:
             self.pending.append(place)
-        if not row.is_hidden:
+        if row.is_hidden:
+            self.hidden.append(place)
+        else:
             self.listed.append(row)
             self.starts.append(row.positions[0])
             self.numbers[row.anchor] = len(self.listed)
+        if self._twins is not None:
+            self._twins[row.print] = (*self._twins.get(row.print, ()), place)
+
+    @property
+    def twins(self) -> Mapping[str, Sequence[int]]:
+        """The places of all rows of the same print, by that print."""
+        if self._twins is None:
+            self._twins = {}
+            for place, row in enumerate(self.rows):
+                self._twins[row.print] = (*self._twins.get(row.print, ()), place)
+        return self._twins
 
     def front(self, rows: int, pieces: int) -> "Index":
         """A new index of the first so many rows and pieces alone."""
-        anchors = [row.anchor for row in self.rows[rows:]]
-        listed = len(self.listed) - sum(not row.is_hidden for row in self.rows[rows:])
-        begun = {piece.response for piece in self.pieces[pieces:]}
+        hidden = _below(self.hidden, rows)
+        listed = min(rows, len(self.rows)) - len(hidden)
+        begun = bisect_left(list(self.responses.values()), pieces)
         return Index(
             pieces=self.pieces[:pieces],
             rows=self.rows[:rows],
             listed=self.listed[:listed],
-            by_anchor=_without(self.by_anchor, anchors),
-            places=_without(self.places, anchors),
-            numbers=_without(self.numbers, anchors),
+            by_anchor=_first(self.by_anchor, rows),
+            places=_first(self.places, rows),
+            numbers=_first(self.numbers, listed),
             starts=self.starts[:listed],
             ends=self.ends[:rows],
             pending=_below(self.pending, rows),
-            responses=_without(
-                self.responses, [r for r in begun if r is not None and self.responses[r] >= pieces]
-            ),
+            hidden=hidden,
+            responses=_first(self.responses, begun),
             thinking=_below(self.thinking, pieces),
             special=_below(self.special, pieces),
+            _twins=self._twins_below(rows),
         )
+
+    def _twins_below(self, rows: int) -> dict[str, tuple[int, ...]] | None:
+        if self._twins is None:
+            return None
+        twins = dict(self._twins)
+        for row in reversed(self.rows[rows:]):
+            *others, _ = twins.pop(row.print)
+            twins.update({row.print: tuple(others)} if others else {})
+        return twins
 
     def settled(self, same: int, answered: Collection[str | None], written: str | None) -> int:
         """How many rows in front are made of unchanged pieces alone, and no new one completes them.
@@ -305,10 +330,11 @@ class Index:
         return count
 
 
-def _without(found: Mapping[str, Found], keys: Iterable[str]) -> dict[str, Found]:
+def _first(found: Mapping[str, Found], count: int) -> dict[str, Found]:
+    """The entries that were made first; taken off at the end, since a copy of what has gaps is slow."""
     rest = dict(found)
-    for key in keys:
-        rest.pop(key, None)
+    while len(rest) > count:
+        rest.popitem()
     return rest
 
 
@@ -346,6 +372,11 @@ class Conversation:
         return tuple(self.index.listed)
 
     @cached_property
+    def hidden(self) -> tuple[Row, ...]:
+        """The rows without a number."""
+        return tuple(self.rows[place] for place in self.index.hidden)
+
+    @cached_property
     def numbers(self) -> Mapping[str, int]:
         """The number of every listed row, by anchor; 1 is the oldest."""
         return self.index.numbers
@@ -360,13 +391,9 @@ class Conversation:
         """The row that a piece belongs to, by the piece's position; thinking pieces belong to none."""
         return {position: row for row in self.rows for position in row.positions}
 
-    @cached_property
-    def twins(self) -> Mapping[str, Sequence[Row]]:
-        """All rows of the same print, in order, by that print."""
-        twins: dict[str, list[Row]] = {}
-        for row in self.rows:
-            twins.setdefault(row.print, []).append(row)
-        return twins
+    def bearer(self, at: int) -> int:
+        """The position of the piece that the attachment at a position stands or falls with; -1 for none."""
+        return next((place for place in range(at, -1, -1) if not self.pieces[place].rides), -1)
 
     def row(self, number: int) -> Row | None:
         """The row with this number, or None when there is none."""

@@ -192,7 +192,7 @@ def choices_after(call: EditCall, before: TurnChoices, turn: int) -> TurnChoices
 
 def blocks_from_end(position: int, conversation: Conversation) -> int:
     """Content blocks from a position to the end; our own hidden calls and records do not count."""
-    hidden = {at for row in conversation.rows if row.is_hidden for at in row.positions}
+    hidden = {at for row in conversation.hidden for at in row.positions}
     return sum(1 for at in range(position, len(conversation.pieces)) if at not in hidden)
 
 

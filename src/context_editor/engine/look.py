@@ -159,7 +159,7 @@ class Look:
     def around(self, view: View, running_response: str | None = None) -> Surroundings:
         """What a plan is made in."""
         conversation = view.reading.conversation
-        hidden = {row.anchor: view.sizes.row(row) for row in conversation.rows if row.is_hidden}
+        hidden = {row.anchor: view.sizes.row(row) for row in conversation.hidden}
         choices = view.state.choices
         return Surroundings(
             conversation,

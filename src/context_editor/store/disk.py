@@ -93,6 +93,9 @@ class _Files(Mapping[PathName, FileFact]):
         return self.memory.found_at((self._root, self._temp))
 
     def __getitem__(self, name: PathName) -> FileFact:
+        known = self._known.get(name)
+        if known is not None and not known.file and not self._folders.get(known.folder, True):
+            return known.fact
         fact = self._seen.get(name)
         if fact is None:
             fact = self._seen[name] = self._fact(name)

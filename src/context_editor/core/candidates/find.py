@@ -263,15 +263,8 @@ def _stuck_positions(conversation: Conversation) -> set[int]:
     """
     pieces, special = conversation.pieces, conversation.index.special
     holding = [at for at in special if not pieces[at].rides]
-    stuck = {_base(at, pieces) for at in special if pieces[at].rides}
+    stuck = {conversation.bearer(at) for at in special if pieces[at].rides}
     return stuck | _beside_media(holding, pieces)
-
-
-def _base(at: int, pieces: Sequence[Piece]) -> int:
-    """The position of the piece that an attachment stands or falls with; -1 for none."""
-    while at >= 0 and pieces[at].rides:
-        at -= 1
-    return at
 
 
 def _beside_media(holding: Sequence[int], pieces: Sequence[Piece]) -> set[int]:

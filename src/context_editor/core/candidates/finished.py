@@ -101,7 +101,7 @@ class CallMemory:
             found,
             originals,
             self._searches.of(originals),
-            list(self._files.placed(found)),
+            self._files.placed(found),
             self._prints.of(found),
         )
 

@@ -25,9 +25,10 @@ class Evidence:
     """What the rows of a conversation show about its files.
 
     Attributes:
-        reads: Successful reads and their places, by file, oldest first.
+        reads: Successful reads and their places, by file, oldest first; a file that one call names
+            and that nothing changed is left out.
         changed: The place and row of the newest change, by file.
-        files: The file of each read, by the read's place.
+        files: The file of each call that shows what stands in one, by the call's place.
         unexplained: Files that were changed after a read by nothing that the session shows.
     """
 
@@ -45,25 +46,33 @@ def evidence(calls: Calls, disk: DiskFacts) -> Evidence:
     by itself afterwards is known to be stale, and one that is older than the read is known not to
     be.
     """
-    reads: dict[str, list[tuple[int, Finished]]] = {}
-    changed: dict[str, tuple[int, Row]] = {}
     files: dict[int, str] = {}
+    changed: dict[str, tuple[int, Row]] = {}
     unexplained: set[str] = set()
     for at, one in calls.files:
         if one.name is None:
             continue
         fact = disk.files.get(one.name)
-        file = fact.path if fact else disk.identity(one.name)
+        files[at] = file = fact.path if fact else disk.identity(one.name)
         if one.is_change:
             changed[file] = (at, one.row)
             unexplained.discard(file)
-            continue
-        if one.is_read:
-            files[at] = file
-            reads.setdefault(file, []).append((at, one))
-        if fact and 0 < one.result.position_s < fact.modified_s:
+        elif fact and 0 < one.result.position_s < fact.modified_s:
             unexplained.add(file)
-    return Evidence(reads, changed, files, unexplained)
+    return Evidence(_grouped(calls, files, unexplained), changed, files, unexplained)
+
+
+def _grouped(
+    calls: Calls, files: Mapping[int, str], unexplained: Collection[str]
+) -> Mapping[str, Sequence[tuple[int, Finished]]]:
+    """The reads of each file of which something may be said: most files are named by one call."""
+    told = {file for file, times in Counter(files.values()).items() if times > 1}.union(unexplained)
+    reads: dict[str, list[tuple[int, Finished]]] = {}
+    for placed in calls.files:
+        file = files.get(placed[0], "")
+        if file in told and placed[1].is_read:
+            reads.setdefault(file, []).append(placed)
+    return reads
 
 
 # --- stale: the file was changed after the read ---------------------------------------------------

@@ -8,7 +8,7 @@ from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import Author
 from context_editor.core.edits.requests import EditRequest
 from context_editor.core.names import Names
-from context_editor.core.rows import Conversation, Piece, Row, RowKind
+from context_editor.core.rows import Row, RowKind
 from context_editor.errors import RefusedError
 
 MAX_TEXT_CHARS: Final = 20_000
@@ -122,28 +122,19 @@ def refuse_untouchable(
 
 
 def _refuse_uncarriable(rows: Sequence[Row], ground: Ground) -> None:
+    conversation = ground.conversation
     positions = {position for row in rows for position in row.positions}
-    for piece, base in riding_pieces(ground.conversation):
-        if base not in positions or not (piece.media or piece.extra.get("rendered_known") is False):
+    for at in conversation.index.special:
+        piece = conversation.pieces[at]
+        base = conversation.bearer(at) if piece.rides else -1
+        if base not in positions:
             continue
-        row = ground.conversation.row_at[base]
+        row = conversation.row_at[base]
         msg = (
             f"{ground.names.words(row)}: behind it stands a host row ({piece.label}) that cannot be sent "
             f"again as it was; leave this row out"
         )
         raise RefusedError(msg)
-
-
-def riding_pieces(conversation: Conversation) -> list[tuple[Piece, int]]:
-    """Every attachment with the position of the piece that it stands or falls with."""
-    riding: list[tuple[Piece, int]] = []
-    base = -1
-    for position, piece in enumerate(conversation.pieces):
-        if piece.rides:
-            riding.append((piece, base))
-        else:
-            base = position
-    return riding
 
 
 def refuse_overlap(rows: Sequence[Row], ground: Ground, author: Author) -> tuple[str, ...]:

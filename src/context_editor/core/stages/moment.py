@@ -1,5 +1,6 @@
 """Where in the conversation a call is made, and which rows it names. Pure."""
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -43,22 +44,24 @@ class Moment:
     @cached_property
     def _position(self) -> int:
         """The position where the answer that makes the call begins."""
-        pieces = self.conversation.pieces
-        if not self.response:
-            return len(pieces)
-        begun = (at for at, piece in enumerate(pieces) if piece.response == self.response)
-        return next(begun, len(pieces))
+        end = len(self.conversation.pieces)
+        return self.conversation.index.responses.get(self.response, end) if self.response else end
 
     @cached_property
     def first_row(self) -> Row | None:
         """The first row of the answer that makes the call, hidden or not; None while it is not to be seen."""
         rows = self.conversation.rows
-        return next((row for row in rows if row.positions[0] >= self._position), None)
+        at = bisect_left(rows, self._position, key=lambda row: row.positions[0])
+        return rows[at] if at < len(rows) else None
 
     @cached_property
     def complete(self) -> tuple[Row, ...]:
         """The listed rows before the answer that makes the call, without pending ones."""
-        return tuple(row for row in self.places.before(self._position) if not row.is_pending)
+        found = list(self.places.before(self._position))
+        for place in reversed(self.conversation.index.pending):
+            if number := self.names.number(self.conversation.rows[place]):
+                del found[number - 1 : number]
+        return tuple(found)
 
     def rows(self, target: Target) -> tuple[Row, ...]:
         """The listed rows that a target names; `last` is understood.
