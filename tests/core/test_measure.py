@@ -47,6 +47,7 @@ def test_sizes_are_the_same_whatever_was_measured_before(asked: list[tuple[int, 
         assert found.shares == anew.shares
         assert found.calibration == anew.calibration
         assert [found.row(row) for row in grown.rows] == [anew.row(row) for row in grown.rows]
+        assert found.each(grown.pieces) == list(map(found.piece, grown.pieces))
         assert found.behind(2, grown) == sum(map(found.piece, grown.pieces[2:]))
 
 

@@ -24,6 +24,9 @@ class CharSizer:
     def piece(self, piece: Piece) -> int:
         return self.text(piece.text) + sum(m.tokens for m in piece.media)
 
+    def each(self, pieces: Sequence[Piece]) -> Sequence[int]:
+        return list(map(self.piece, pieces))
+
     def at_least(self, pieces: Sequence[Piece], tokens: int) -> Sequence[bool]:
         return [self.piece(piece) >= tokens for piece in pieces]
 

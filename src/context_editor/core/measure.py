@@ -66,9 +66,9 @@ class Estimates:
         self._forget_others(conversation)
         return self._rows.of(conversation.rows)
 
-    def of_pieces(self, conversation: Conversation) -> Sequence[int]:
-        """The size of every piece, in estimated tokens."""
-        return self._all.of(conversation.pieces)
+    def each(self, pieces: Sequence[Piece]) -> Sequence[int]:
+        """The size of each piece, in estimated tokens; quick where the pieces are mostly those of before."""
+        return self._all.of(pieces)
 
     def at_least(self, pieces: Sequence[Piece], tokens: int) -> Sequence[bool]:
         """Whether each piece has so many estimated tokens; quick where the pieces are mostly those of before."""
@@ -133,6 +133,10 @@ class Measured:
             return sum(map(self.piece, row.pieces))
         return self.shares.rows[at]
 
+    def each(self, pieces: Sequence[Piece]) -> Sequence[int]:
+        """The size of each of several pieces, in calibrated tokens."""
+        return self.calibration.all_calibrated(self.estimates.each(pieces))
+
     def at_least(self, pieces: Sequence[Piece], tokens: int) -> Sequence[bool]:
         """Whether each of several pieces is so large, in calibrated tokens."""
         most = round(tokens / FACTOR_MIN) + 1
@@ -141,8 +145,8 @@ class Measured:
 
     def behind(self, position: int, conversation: Conversation) -> int:
         """The tokens of everything from a position on: what a change there writes to the cache anew."""
-        calibrated = self.calibration.calibrated
-        return sum(map(calibrated, self.estimates.of_pieces(conversation)[position:]))
+        estimated = self.estimates.each(conversation.pieces)
+        return sum(self.calibration.all_calibrated(estimated[position:]))
 
 
 def measured(

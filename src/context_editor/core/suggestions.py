@@ -6,6 +6,7 @@ that is done.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Final
 
 from context_editor.core.candidates.model import Candidate
@@ -307,7 +308,5 @@ def _ordered(batch: Sequence[tuple[Candidate, int]], names: Names) -> list[tuple
 
 def _behind(conversation: Conversation, sizer: Sizer) -> list[int]:
     """The tokens of everything from each position on."""
-    behind = [0] * (len(conversation.pieces) + 1)
-    for at in range(len(conversation.pieces) - 1, -1, -1):
-        behind[at] = behind[at + 1] + sizer.piece(conversation.pieces[at])
-    return behind
+    sizes = sizer.each(conversation.pieces)
+    return list(accumulate(reversed(sizes), initial=0))[::-1]

@@ -65,7 +65,7 @@ def first_change(rows: Sequence[Row], around: Surroundings) -> int:
 
 def _drop_own(around: Surroundings, first_edit: int, changes: Changes) -> tuple[str, ...]:
     """Take out our own calls and records (rule A11), and say which."""
-    hidden = [row for row in around.conversation.rows if row.is_hidden and not row.is_pending]
+    hidden = [row for row in around.conversation.hidden if not row.is_pending]
     in_front = [row for row in hidden if row.positions[0] < first_edit]
     size = sum(around.service_tokens.get(row.anchor, 0) for row in in_front)
     keeps_front = around.keep_cache or size <= SERVICE_TOKENS_ALLOWED

@@ -24,6 +24,10 @@ class Sizer(Protocol):
         """The size of one piece, its media included."""
         ...
 
+    def each(self, pieces: Sequence[Piece]) -> Sequence[int]:
+        """The size of each of several pieces: those of a whole conversation."""
+        ...
+
     def at_least(self, pieces: Sequence[Piece], tokens: int) -> Sequence[bool]:
         """Whether each of several pieces is so large."""
         ...

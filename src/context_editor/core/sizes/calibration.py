@@ -5,7 +5,7 @@ transcript is a lower bound, because reminders and schemas are sent without bein
 total is taken from `usage`, and the estimates only decide how it is shared out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from operator import sub
@@ -171,6 +171,11 @@ class Calibration:
         """An estimate as this session would count it."""
         return round(estimated_tokens * self.factor)
 
+    def all_calibrated(self, estimated_tokens: Iterable[int]) -> list[int]:
+        """Many estimates as this session would count them."""
+        factor = self.factor
+        return [round(one * factor) for one in estimated_tokens]
+
     def after(self, sample: Sample, content: Content) -> "Calibration":
         """The calibration once a response has reported its usage.
 
@@ -242,13 +247,13 @@ class Calibration:
         base = DEFAULT_BASE_TOKENS if self.base_tokens is None else self.base_tokens
         if self.last is None:
             hidden = self.calibrated(unlisted_tokens)
-            return RowSizes(base + hidden, tuple(map(self.calibrated, estimates)))
+            return RowSizes(base + hidden, tuple(self.all_calibrated(estimates)))
         truth = self.last.context_tokens
         weights = (*estimates[:sent], unlisted_tokens)
         whole = sum(weights)
         share = clamped(truth - base, FACTOR_MIN * whole, FACTOR_MAX * whole)
         *old, _ = spread(min(round(share), truth), weights)
-        new = tuple(map(self.calibrated, estimates[sent:]))
+        new = self.all_calibrated(estimates[sent:])
         reply = max(self.last.output_tokens, self.calibrated(since.reply_tokens))
         later = max(sum(new), reply + self.calibrated(since.new_tokens))
         return RowSizes(truth - sum(old) + later - sum(new), (*old, *new))

@@ -4,11 +4,11 @@ import mmap
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
 from context_editor.core.assemble import OWN_TOOL_PREFIX, Assembler, OwnFacts
+from context_editor.core.growing import Growing
 from context_editor.core.measure import PlacedSample
 from context_editor.core.sizes.calibration import Sample
 from context_editor.engine.ports import Reading, Settled
@@ -44,8 +44,7 @@ class ClaudeSession:
     is_mid_turn: bool = False
     _live: LiveTranscript = field(init=False)
     _assembler: Assembler = field(default_factory=Assembler)
-    _usage: Sequence[UsageSample] = ()
-    _samples: Sequence[PlacedSample] = ()
+    _samples: Growing[UsageSample, PlacedSample] = field(default_factory=lambda: Growing(_placed))
 
     def __post_init__(self) -> None:
         self._live = LiveTranscript(self.transcript, self.loads)
@@ -65,25 +64,13 @@ class ClaudeSession:
         reader = live.reader
         return Reading(
             self._assembler.conversation(live.pieces, facts, live.unreadable, turns),
-            self._placed_samples(live.usage),
+            self._samples.of(live.usage),
             self.transcript,
             reader.bytes_read,
             cwd=next((e.cwd for e in reversed(live.chain) if e.cwd), ""),
             is_mid_turn=self.is_mid_turn,
             running_response=live.last_response or "",
         )
-
-    def _placed_samples(self, usage: Sequence[UsageSample]) -> Sequence[PlacedSample]:
-        """The samples as the engine reads them; those of the last look are taken over as far as they are the same."""
-        same = sum(
-            1
-            for _ in takewhile(
-                lambda pair: pair[0] is pair[1], zip(usage, self._usage, strict=False)
-            )
-        )
-        self._samples = (*self._samples[:same], *map(_placed, usage[same:]))
-        self._usage = usage
-        return self._samples
 
     def await_call(self, call_id: str) -> None:
         """Read until the row of a running call is there, so that all in front of it is there as well."""
