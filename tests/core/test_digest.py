@@ -187,6 +187,11 @@ def test_l9_a_digest_by_rule_loses_nothing_and_never_invents(items: list[Evidenc
 
 
 @given(ITEMS)
+def test_l9_lines_checked_at_once_make_the_same_digest_as_one_by_one(items: list[Evidence]) -> None:
+    assert by_rule(items) == by_rule(items, at_once=False)
+
+
+@given(ITEMS)
 def test_l5_a_digest_keeps_to_its_lines_and_is_always_the_same(items: list[Evidence]) -> None:
     lines = by_rule(items).text.split("\n")
     told = [line for line in lines if not line.startswith(LINE_HEAD)]

@@ -4,11 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from context_editor.core import specific_figures, specific_forms
+from context_editor.core.specific_forms import Text
 from context_editor.core.specifics import (
     LINE_SHARE,
     SpecificKind,
     completed,
     extracted,
+    held_by,
     invented,
     missing,
     required,
@@ -251,6 +254,22 @@ def test_l9_every_specific_is_cut_from_the_text_and_stands_there_once(text: str)
 
     assert len(set(found)) == len(found)
     assert all(value in text for value in found)
+
+
+@given(TEXTS)
+def test_l9_what_a_text_is_not_searched_for_does_not_stand_in_it(text: str) -> None:
+    source = Text(text.encode("utf-8", "surrogatepass"))
+
+    for scanner in (*specific_forms.REQUIRED, *specific_figures.FIGURES, specific_forms.PLACES):
+        assert scanner.may_hold(source) or not list(scanner.scan(source))
+
+
+@given(st.lists(TEXTS.map(lambda text: text.replace("\n", " ")), max_size=6))
+def test_l9_lines_together_hold_what_each_of_them_holds(lines: list[str]) -> None:
+    together = {(one.kind, one.text) for one in held_by(lines)}
+    alone = {(one.kind, one.text) for line in lines for one in extracted(line)}
+
+    assert alone <= together
 
 
 @given(TEXTS, TEXTS)

@@ -4,9 +4,9 @@ A digest by rule is made of pieces of its originals only. A digest that somebody
 model for one, is held against the same originals by `checked`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from context_editor.core import outline
 from context_editor.core.specifics import Original, Specific
@@ -28,6 +28,9 @@ Measured: they are what later work quotes most, for its size (`bench/retention.p
 """
 
 ELLIPSIS: Final = "…"
+
+Invents: TypeAlias = Callable[[str], object]
+"""Says of a line's words whether they hold a value that the originals lack; true where they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +95,20 @@ class Digest:
     fits: bool
 
 
-def by_rule(items: Sequence[Evidence]) -> Digest:
-    """The digest of a batch from its items' structure alone; the same items give the same one."""
+def by_rule(items: Sequence[Evidence], *, at_once: bool = True) -> Digest:
+    """The digest of a batch from its items' structure alone; the same items give the same one.
+
+    Args:
+        items: What was read.
+        at_once: Whether all lines are held against the originals together, and one by one only where that
+            does not say that all is well; the digest is the same.
+    """
     original = Original(original_text(items))
-    done = original.completed("\n".join(_lines(items, original)))
+    said: list[str] = []
+    lines = _lines(items, said.append) if at_once else []
+    if not (at_once and original.holds_all(said)):
+        lines = _lines(items, original.invented)
+    done = original.completed("\n".join(lines))
     return Digest(done.text, done.fits)
 
 
@@ -162,52 +175,51 @@ def mended(digest: str, items: Sequence[Evidence]) -> Digest:
 # --- the lines -----------------------------------------------------------------------------------
 
 
-def _lines(items: Sequence[Evidence], original: Original) -> list[str]:
+def _lines(items: Sequence[Evidence], invents: Invents) -> list[str]:
     told, rest = items[:LINES_MOST], items[LINES_MOST:]
     if rest:
         told, rest = items[: LINES_MOST - 1], items[LINES_MOST - 1 :]
-    heads = [_headline(item, original) for item in told]
-    details = [list(_details(item, original)) for item in told]
-    shares = _shares([len(lines) for lines in details], LINES_MOST - len(heads) - bool(rest))
-    lines = [
-        line
-        for head, lines, share in zip(heads, details, shares, strict=True)
-        for line in (head, *lines[:share])
-    ]
+    parts = [[_headline(item, invents)] for item in told]
+    details = [_details(item, invents) for item in told]
+    _share_out(details, parts, LINES_MOST - len(told) - bool(rest))
+    lines = [line for part in parts for line in part]
     if rest:
         sources = tuple(item.source for item in rest)
-        lines.append(_joined(f"- {len(rest)} more: ", "; ", sources, original))
+        lines.append(_joined(f"- {len(rest)} more: ", "; ", sources, invents))
     return lines
 
 
-def _shares(wanted: Sequence[int], lines: int) -> list[int]:
-    """How many lines each item gets: one each in turn, until all have enough or none is left."""
-    shares = [0] * len(wanted)
-    while lines > 0 and any(share < want for share, want in zip(shares, wanted, strict=True)):
-        for nth, want in enumerate(wanted):
-            if lines > 0 and shares[nth] < want:
-                shares[nth] += 1
+def _share_out(details: Sequence[Iterator[str]], parts: Sequence[list[str]], lines: int) -> None:
+    """Give each item one line in turn, until none has more or all are given out; no other line is made."""
+    waiting = list(zip(details, parts, strict=True))
+    while lines > 0 and waiting:
+        still: list[tuple[Iterator[str], list[str]]] = []
+        for more, part in waiting:
+            line = next(more, None) if lines > 0 else None
+            if line is not None:
+                part.append(line)
+                still.append((more, part))
                 lines -= 1
-    return shares
+        waiting = still
 
 
-def _headline(item: Evidence, original: Original) -> str:
+def _headline(item: Evidence, invents: Invents) -> str:
     title = "" if item.title in item.source else f": {item.title}"
     count = len(item.text.splitlines())
     size = f" ({count} line{'' if count == 1 else 's'}{', failed' if item.is_error else ''})"
     if reason := malformed(item):
         size = f" (malformed: {reason})"
-    return _joined("- ", "", (f"{item.source}{title}",), original, tail=size)
+    return _joined("- ", "", (f"{item.source}{title}",), invents, tail=size)
 
 
-def _details(item: Evidence, original: Original) -> Iterator[str]:
+def _details(item: Evidence, invents: Invents) -> Iterator[str]:
     if malformed(item):
         return
     for label, between, pieces in outline.entries(item.text, is_error=item.is_error):
         if label == outline.MENTIONS:
-            line = _mentions(item, pieces, original)
+            line = _mentions(item, pieces, invents)
         else:
-            line = _joined(f"  {label}: ", between, pieces, original)
+            line = _joined(f"  {label}: ", between, pieces, invents)
         if line.strip() != f"{label}:":
             yield line
 
@@ -215,28 +227,29 @@ def _details(item: Evidence, original: Original) -> Iterator[str]:
 def mentions(item: Evidence) -> str:
     """The line of an item's long names; empty where it holds none."""
     found = outline.mentions(item.text)
-    return _mentions(item, found, Original(original_text((item,)))).strip() if found else ""
+    invents = Original(original_text((item,))).invented
+    return _mentions(item, found, invents).strip() if found else ""
 
 
-def _mentions(item: Evidence, names: Sequence[str], original: Original) -> str:
+def _mentions(item: Evidence, names: Sequence[str], invents: Invents) -> str:
     told = [name for name in names if name not in item.source and name not in item.title]
     chars = min(MENTION_CHARS, max(LINE_CHARS, len(item.text) // MENTION_SHARE))
-    return _joined(f"  {outline.MENTIONS}: ", ", ", told, original, chars=chars)
+    return _joined(f"  {outline.MENTIONS}: ", ", ", told, invents, chars=chars)
 
 
 def _joined(
     label: str,
     between: str,
     pieces: Sequence[str],
-    original: Original,
+    invents: Invents,
     tail: str = "",
     chars: int = LINE_CHARS,
 ) -> str:
     """A line of pieces, cut to length; no cut or join makes a value that the originals lack."""
-    words = between.join(" ".join(piece.split()) for piece in pieces[:PIECES_MOST])
+    words = between.join([" ".join(piece.split()) for piece in pieces[:PIECES_MOST]])
     body = _cut(words, chars - len(label) - len(tail))
     is_cut = body != words or len(pieces) > PIECES_MOST
-    while body and original.invented(body + ELLIPSIS * is_cut):
+    while body and invents(body + ELLIPSIS * is_cut):
         body = body.rpartition(" ")[0]
         is_cut = True
     return f"{label}{body}{ELLIPSIS if is_cut and body else ''}{tail}"

@@ -116,9 +116,8 @@ def _keys(text: str) -> tuple[str, ...]:
 
 def mentions(text: str) -> tuple[str, ...]:
     """Long names and paths of a text, the most frequent first."""
-    found = (name.rstrip("./:-@") for name in _MENTION.findall(text))
-    counted = Counter(name for name in found if _TELLING.search(name))
-    return tuple(name for name, _ in counted.most_common())
+    counted = Counter([name.rstrip("./:-@") for name in _MENTION.findall(text)])
+    return tuple(name for name, _ in counted.most_common() if _TELLING.search(name))
 
 
 def _errors(framed: str, *, or_first: bool) -> Iterator[Entry]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from context_editor.core.specific_forms import Hit, SpecificKind, Text
+from context_editor.core.specific_forms import Hit, Scanner, SpecificKind, Text, has_digit
 
 _NUMBER: Final = rb"[0-9]{1,18}+(?:[.,_][0-9]{1,18})*+(?:[eE][-+]?[0-9]{1,3})?+"
 
@@ -109,6 +109,8 @@ def with_units(text: Text) -> Iterator[Hit]:
     for found in _WITH_UNIT.finditer(text.digits):
         start = found.start() - _lead(text.data[max(0, found.start() - 2) : found.start()])
         yield Hit(start, found.end(), SpecificKind.FIGURE)
+    if b"$" not in text.data and text.data.isascii():
+        return
     for anchor in _CURRENCY_ANCHOR.finditer(text.digits):
         money = _MONEY.match(text.data, anchor.start())
         if money:
@@ -138,11 +140,16 @@ def labelled(text: Text) -> Iterator[Hit]:
 
 def _named(text: Text) -> Iterator[tuple[int, int]]:
     labels = _LABELS if text.data.isascii() else (*_LABELS, *_CHINESE_LABELS)
-    for label in labels:
-        at = text.lower.find(label)
+    lower = text.lower
+    for label in [label for label in labels if label in lower]:
+        at = lower.find(label)
         while at >= 0:
             is_cut = label.isascii() and text.data[max(0, at - 1) : at].isalnum()
-            tail = None if is_cut else _LABEL_TAIL.match(text.lower, at + len(label))
+            tail = None if is_cut else _LABEL_TAIL.match(lower, at + len(label))
             if tail:
                 yield at, tail.end()
-            at = text.lower.find(label, at + len(label))
+            at = lower.find(label, at + len(label))
+
+
+FIGURES: Final = (Scanner(with_units, has_digit), Scanner(labelled, has_digit))
+"""The classes of figures, of which a digest must hold every member."""

@@ -8,9 +8,8 @@ search for a literal is some fifty times as fast as a search for a character cla
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 
@@ -68,35 +67,40 @@ _HEX_MASK: Final = _hex_mask()
 """Lower-case hexadecimal digits become `h`, other word bytes `w`, the rest a space."""
 
 
-@dataclass(frozen=True)
 class Text:
     """A text as bytes, with its masks.
 
     Attributes:
         data: The text in UTF-8; lone surrogates are passed through.
+        digits: The text under the digit mask.
+        has_digit: Whether there is a digit in it.
     """
 
-    data: bytes
+    __slots__ = ("_lower", "data", "digits", "has_digit")
 
-    @cached_property
-    def digits(self) -> bytes:
-        """The text under the digit mask."""
-        return self.data.translate(_DIGIT_MASK)
+    def __init__(self, data: bytes) -> None:
+        """A text of which nothing is known yet."""
+        self.data = data
+        self.digits = data.translate(_DIGIT_MASK)
+        self.has_digit = b"0" in self.digits
+        self._lower: bytes | None = None
 
-    @cached_property
+    @property
     def codes(self) -> bytes:
         """The text under the mask for codes."""
         return self.data.translate(_CODE_MASK)
 
-    @cached_property
+    @property
     def hexes(self) -> bytes:
         """The text under the hexadecimal mask."""
         return self.data.translate(_HEX_MASK)
 
-    @cached_property
+    @property
     def lower(self) -> bytes:
         """The text with its ASCII capitals lowered; offsets are the same."""
-        return self.data.lower()
+        if self._lower is None:
+            self._lower = self.data.lower()
+        return self._lower
 
     def tail(self, end: int, reach: int, chars: bytes) -> int:
         """Where the run of `chars` that ends at `end` begins, at most `reach` bytes back."""
@@ -214,6 +218,7 @@ def named_errors(text: Text) -> Iterator[Hit]:
                 yield Hit(start, found.end(), SpecificKind.ERROR)
 
 
+_ISSUE_ANCHOR: Final = re.compile(rb"#0")
 _ISSUE: Final = re.compile(rb"#[0-9]{1,9}(?![0-9A-Za-z_])")
 _REPO_BYTES: Final = 140
 _REPO_CHARS: Final = _WORD + b"./-"
@@ -222,7 +227,7 @@ _REPO: Final = re.compile(rb"[0-9A-Za-z][0-9A-Za-z_.-]*/[0-9A-Za-z_.-]+")
 
 def issues(text: Text) -> Iterator[Hit]:
     """Issues by number: `#981`, `owner/repo#981`; `&#39;` is a character, no issue."""
-    for anchor in re.finditer(rb"#0", text.digits):
+    for anchor in _ISSUE_ANCHOR.finditer(text.digits):
         found = _ISSUE.match(text.data, anchor.start())
         if not found or text.data[max(0, found.start() - 1) : found.start()] in (b"&", b"#"):
             continue
@@ -241,10 +246,13 @@ PRERELEASE: Final = (
 """What makes another version of the same three numbers: `-rc.1`, `b2`, `.post1`."""
 
 _SUFFIX: Final = rb"(?:(?:" + PRERELEASE.encode() + rb")(?![0-9A-Za-z_]))?"
+_DOTTED_ANCHOR: Final = re.compile(rb"\.0++\.0")
 _DOTTED: Final = re.compile(
     rb"(?:(?<![0-9A-Za-z_])v|(?<![0-9])(?<![0-9]\.))[0-9]{1,9}(?:\.[0-9]{1,9}){2,}+" + _SUFFIX
 )
+_WITH_V_ANCHOR: Final = re.compile(rb"v0")
 _WITH_V: Final = re.compile(rb"(?<![0-9A-Za-z_])v[0-9]{1,9}(?:\.[0-9]{1,9})++" + _SUFFIX)
+_PIN_ANCHORS: Final = tuple((sign, re.compile(sign + b"v?0")) for sign in (b"==", b"@"))
 _PINNED: Final = re.compile(
     rb"(?:(?<=[0-9A-Za-z_\]]==)|(?<=[0-9A-Za-z_]@))v?[0-9]{1,9}(?:\.[0-9]{1,9})*+"
     + _SUFFIX
@@ -262,13 +270,14 @@ _SAID: Final = re.compile(
 )
 """The number behind the word version, also behind its Chinese form."""
 
+_VERSION_WORDS: Final = (re.compile(b"version"), re.compile("版本".encode()))
 _VERSION_BYTES: Final = 12
 _VERSION_CHARS: Final = _DIGITS + b".v"
 
 
 def _dotted(text: Text) -> Iterator[Hit]:
     done = 0
-    for anchor in re.finditer(rb"\.0++\.0", text.digits):
+    for anchor in _DOTTED_ANCHOR.finditer(text.digits):
         if anchor.start() < done:
             continue
         start = text.tail(anchor.start(), _VERSION_BYTES, _VERSION_CHARS)
@@ -282,9 +291,9 @@ def _dotted(text: Text) -> Iterator[Hit]:
 
 
 def _pinned(text: Text) -> Iterator[Hit]:
-    for sign in (rb"==v?0", rb"@v?0"):
-        for anchor in re.finditer(sign, text.digits):
-            at = anchor.start() + sign.index(b"v")
+    for sign, anchors in _PIN_ANCHORS:
+        for anchor in anchors.finditer(text.digits):
+            at = anchor.start() + len(sign)
             found = _PINNED.match(text.data, at)
             if found and not _AT_RANK.search(text.lower, max(0, at - 12), at):
                 yield Hit(*found.span(), SpecificKind.VERSION)
@@ -294,11 +303,11 @@ def versions(text: Text) -> Iterator[Hit]:
     """Versions: three numbers, `v` and two, or one behind `==`, `@` or the word version."""
     yield from _dotted(text)
     yield from _pinned(text)
-    for anchor in re.finditer(rb"v0", text.digits):
+    for anchor in _WITH_V_ANCHOR.finditer(text.digits):
         if found := _WITH_V.match(text.data, anchor.start()):
             yield Hit(*found.span(), SpecificKind.VERSION)
-    for word in (b"version", "版本".encode()):
-        for anchor in re.finditer(word, text.lower):
+    for words in _VERSION_WORDS:
+        for anchor in words.finditer(text.lower):
             if said := _SAID.match(text.lower, anchor.start()):
                 yield Hit(*said.span(1), SpecificKind.VERSION)
 
@@ -312,16 +321,18 @@ _UUID: Final = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9A
 
 def hashes(text: Text) -> Iterator[Hit]:
     """Lower-case hexadecimal words of 7 to 64 digits with a letter and a figure; whole UUIDs."""
-    for run in _HASH_RUN.finditer(text.hexes):
+    hexes = text.hexes
+    for run in _HASH_RUN.finditer(hexes):
         start, end = run.span()
         word = text.data[start:end]
         is_mixed = not word.isdigit() and not word.isalpha()
-        is_alone = not text.follows_word(start) and text.hexes[end : end + 1] != b"w"
+        is_alone = not text.follows_word(start) and hexes[end : end + 1] != b"w"
         if is_mixed and is_alone and end - start <= HASH_CHARS_MOST:
             uuid = _UUID.match(text.data, start)
             yield Hit(start, uuid.end() if uuid else end, SpecificKind.HASH)
 
 
+_PLACE_ANCHOR: Final = re.compile(rb":0")
 _PLACE_BYTES: Final = 240
 _PATH_CHARS: Final = _WORD + b"./\\~@+-"
 _FILE_NAME: Final = re.compile(rb"[0-9A-Za-z_)\]-]\.[A-Za-z][0-9A-Za-z_]{0,9}\Z")
@@ -330,7 +341,7 @@ _LINE: Final = re.compile(rb":[0-9]{1,9}(?::[0-9]{1,9}|-[0-9]{1,9})?(?![0-9A-Za-
 
 def places(text: Text) -> Iterator[Hit]:
     """A file with a line: `src/app.py:120`, `src/app.py:120:7`."""
-    for anchor in re.finditer(rb":0", text.digits):
+    for anchor in _PLACE_ANCHOR.finditer(text.digits):
         at = anchor.start()
         if not text.follows_word(at):
             continue
@@ -340,5 +351,52 @@ def places(text: Text) -> Iterator[Hit]:
             yield Hit(start, line.end(), SpecificKind.PLACE)
 
 
-Scanner = Callable[[Text], Iterator[Hit]]
-"""One class's search over a text."""
+class Scanner(NamedTuple):
+    """One class's search over a text.
+
+    Attributes:
+        scan: The search.
+        may_hold: Whether a text has what every member of the class has: most short texts have it of few.
+    """
+
+    scan: Callable[[Text], Iterator[Hit]]
+    may_hold: Callable[[Text], bool]
+
+
+def _has_scheme(text: Text) -> bool:
+    return b"://" in text.data
+
+
+def _has_name(text: Text) -> bool:
+    return b"E" in text.data or b"SIG" in text.data
+
+
+def _has_issue(text: Text) -> bool:
+    return b"#0" in text.digits
+
+
+def _has_version(text: Text) -> bool:
+    digits = text.digits
+    is_marked = b".0" in digits or b"v0" in digits or b"@" in digits or b"==" in digits
+    return text.has_digit and (is_marked or any(w.search(text.lower) for w in _VERSION_WORDS))
+
+
+def _has_place(text: Text) -> bool:
+    return b":0" in text.digits
+
+
+has_digit: Final = attrgetter("has_digit")
+"""Whether a text has what every figure has."""
+
+REQUIRED: Final = (
+    Scanner(urls, _has_scheme),
+    Scanner(codes, has_digit),
+    Scanner(named_errors, _has_name),
+    Scanner(issues, _has_issue),
+    Scanner(versions, _has_version),
+    Scanner(hashes, has_digit),
+)
+"""The classes that are told by their form, of which a digest must hold every member."""
+
+PLACES: Final = Scanner(places, _has_place)
+"""`file:line`."""

@@ -21,6 +21,7 @@ __all__ = [
     "SpecificKind",
     "completed",
     "extracted",
+    "held_by",
     "invented",
     "missing",
     "required",
@@ -57,20 +58,13 @@ class Specific:
         return f"{self.label} {self.text}" if self.label else self.text
 
 
-_REQUIRED: Final[tuple[Scanner, ...]] = (
-    specific_forms.urls,
-    specific_forms.codes,
-    specific_forms.named_errors,
-    specific_forms.issues,
-    specific_forms.versions,
-    specific_figures.with_units,
-    specific_figures.labelled,
-    specific_forms.hashes,
-)
+_REQUIRED: Final[tuple[Scanner, ...]] = (*specific_forms.REQUIRED, *specific_figures.FIGURES)
 """The classes of which a digest must hold every member."""
 
-_ALL: Final[tuple[Scanner, ...]] = (*_REQUIRED, specific_forms.places)
+_ALL: Final[tuple[Scanner, ...]] = (*_REQUIRED, specific_forms.PLACES)
 """With `file:line`: worth keeping, never required, for search results hold one in every line."""
+
+_GAP: Final = "\n" * (specific_forms.WINDOW_BYTES + 1)
 
 _RANK: Final = {kind: rank for rank, kind in enumerate(SpecificKind)}
 
@@ -89,15 +83,30 @@ def required(text: str) -> tuple[Specific, ...]:
     return _distinct(text, _REQUIRED)
 
 
+def held_by(lines: Iterable[str]) -> tuple[Specific, ...]:
+    """All specifics of several lines, each once for each class that it has in one of them; without labels.
+
+    They are looked for at once: no form runs over the end of a line, and none looks further than the gap.
+    """
+    source = Text(_GAP.join(lines).encode("utf-8", "surrogatepass"))
+    found = {(hit.kind, source.data[hit.start : hit.end]) for hit in _hits(source, _ALL)}
+    return tuple([Specific(kind, value.decode("utf-8", "surrogatepass")) for kind, value in found])
+
+
 def _distinct(text: str, scanners: Sequence[Scanner]) -> tuple[Specific, ...]:
     source = Text(text.encode("utf-8", "surrogatepass"))
     found: dict[bytes, Hit] = {}
-    for hit in _outermost(hit for scan in scanners for hit in scan(source)):
+    for hit in _hits(source, scanners):
         found.setdefault(source.data[hit.start : hit.end], hit)
     return tuple(
         Specific(hit.kind, value.decode("utf-8", "surrogatepass"), hit.label)
         for value, hit in found.items()
     )
+
+
+def _hits(source: Text, scanners: Sequence[Scanner]) -> Iterable[Hit]:
+    hits = [hit for one in scanners if one.may_hold(source) for hit in one.scan(source)]
+    return _outermost(hits) if hits else ()
 
 
 def _outermost(hits: Iterable[Hit]) -> Iterator[Hit]:
@@ -154,6 +163,10 @@ class Original:
         """The specifics of a digest that do not stand here."""
         return _absent(extracted(digest), self)
 
+    def holds_all(self, lines: Sequence[str]) -> bool:
+        """Whether every specific of each line is sure to stand here."""
+        return not _absent(held_by(lines), self)
+
     def completed(self, digest: str) -> Completion:
         """A digest made whole by rule: what it left out follows in one line."""
         line = specifics_line(self.missing(digest))
@@ -182,9 +195,10 @@ def completed(original: str, digest: str) -> Completion:
 
 
 def _absent(specifics: Sequence[Specific], place: Original) -> tuple[Specific, ...]:
-    lost = tuple(specific for specific in specifics if not _stands_in(specific, place.text))
-    # Some forms begin or end where no look at the neighbours can tell; extraction can, at a cost.
-    return tuple(specific for specific in lost if specific.text not in place.values)
+    lost = [specific for specific in specifics if not _stands_in(specific, place.text)]
+    # Some forms begin or end where no look at the neighbours can tell; extraction can, at a cost. It finds
+    # nothing that does not occur at all.
+    return tuple([s for s in lost if s.text not in place.text or s.text not in place.values])
 
 
 def specifics_line(specifics: Iterable[Specific]) -> str:
