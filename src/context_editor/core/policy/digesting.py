@@ -20,8 +20,11 @@ None or a blank text where it has none; then the digest by rule is taken.
 
 def evidence_item(row: Row) -> digest.Evidence:
     """A row as the digest reads it, without malformed items."""
+    return _item(row, evidence_of(row.text).good)
+
+
+def _item(row: Row, text: str) -> digest.Evidence:
     call, result = row.call, row.result
-    text = evidence_of(row.text).good
     if call is None:
         return digest.Evidence(row.source, text)
     name = path_name(row)
@@ -38,9 +41,10 @@ def evidence_item(row: Row) -> digest.Evidence:
 
 def malformed_items(row: Row) -> int:
     """How many items of a row are no evidence: archived and listed, never told as facts."""
-    item = evidence_item(row)
+    found = evidence_of(row.text)
+    item = _item(row, found.good)
     is_bad = bool(item.channel and digest.malformed(item))
-    return evidence_of(row.text).malformed + is_bad
+    return found.malformed + is_bad
 
 
 def digest_of(rows: Sequence[Row], foreign: ForeignDigest | None = None) -> str:
@@ -54,12 +58,13 @@ def digest_of(rows: Sequence[Row], foreign: ForeignDigest | None = None) -> str:
         rows: The rows of the batch, oldest first.
         foreign: Asks a model; None where none may be asked.
     """
-    items = [evidence_item(row) for row in rows]
+    found = [evidence_of(row.text) for row in rows]
+    items = [_item(row, one.good) for row, one in zip(rows, found, strict=True)]
     text = _foreign(rows, items, foreign) if foreign else ""
     made = digest.mended(text, items) if text else digest.by_rule(items)
     if not made.fits:
         return ""
-    bad = sum(evidence_of(row.text).malformed for row in rows)
+    bad = sum(one.malformed for one in found)
     return f"{made.text}\n({bad} malformed item(s), only in the original)" if bad else made.text
 
 

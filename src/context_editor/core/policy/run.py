@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from typing import Final
 
 from context_editor.core.edits.model import Edit
@@ -160,17 +161,36 @@ def _lower(kept: int) -> list[int]:
     return [*lowered, LEAST_KEPT_RESULTS] if kept > LEAST_KEPT_RESULTS else []
 
 
+@dataclass(frozen=True)
+class _Tried:
+    """What became of one batch.
+
+    Attributes:
+        batch: What goes, or what stays and why.
+        cited: Its rows that the index lists.
+        index_tokens: The size of their lines.
+    """
+
+    batch: PlannedBatch | LeftBatch
+    cited: tuple[Cited, ...] = ()
+    index_tokens: int = 0
+
+
 class _Walker:
     """Walks through batches for one number of kept results after the other, each made once."""
 
     def __init__(self, request: Request) -> None:
+        given = request.ground.ground
+        # Where an original would stand is asked for each row, and nearly always of no text.
+        ground = replace(given, original_path=cache(given.original_path))
+        request = replace(request, ground=replace(request.ground, ground=ground))
         self._request = request
         self._rows = [
             row
             for row in policy_rows(request.ground, LEAST_KEPT_RESULTS)
             if not _is_running(row.row, request.running_response)
         ]
-        self._batches: dict[tuple[str, ...], PlannedBatch | LeftBatch] = {}
+        self._batches: dict[tuple[int, ...], _Tried] = {}
 
     def walked(self, kept: int) -> Outcome:
         """What goes while so many of the newest results stay whole."""
@@ -185,14 +205,14 @@ class _Walker:
         for members in in_batches(rows):
             if tokens <= limit:
                 break
-            batch = self._batch(members)
-            if isinstance(batch, LeftBatch):
-                left.append(batch)
+            tried = self._tried(members)
+            if isinstance(tried.batch, LeftBatch):
+                left.append(tried.batch)
                 continue
-            cited = self._indexed(batch)
-            tokens -= batch.saved_tokens - self._index_tokens(cited, is_first=not indexed)
-            planned.append(batch)
-            indexed += cited
+            head = self._head_tokens if tried.cited and not indexed else 0
+            tokens -= tried.batch.saved_tokens - head - tried.index_tokens
+            planned.append(tried.batch)
+            indexed += tried.cited
         return Outcome(
             request.fill,
             Fill(max(0, tokens), request.fill.max_tokens),
@@ -218,13 +238,15 @@ class _Walker:
         after = Fill(max(0, tokens), request.fill.max_tokens)
         return replace(outcome, after=after, batches=(*outcome.batches, *made))
 
-    def _batch(self, members: Sequence[PolicyRow]) -> PlannedBatch | LeftBatch:
-        key = tuple(member.row.anchor for member in members)
-        if key not in self._batches:
-            self._batches[key] = self._new_batch(members)
-        return self._batches[key]
+    def _tried(self, members: Sequence[PolicyRow]) -> "_Tried":
+        # The rows are the walker's own, each held for as long as it walks.
+        key = tuple(map(id, members))
+        tried = self._batches.get(key)
+        if tried is None:
+            tried = self._batches[key] = self._new_batch(members)
+        return tried
 
-    def _new_batch(self, members: Sequence[PolicyRow]) -> PlannedBatch | LeftBatch:
+    def _new_batch(self, members: Sequence[PolicyRow]) -> "_Tried":
         ground = self._request.ground.ground
         rows = tuple(member.row for member in members)
         if members[0].step is Step.POINTER:
@@ -235,10 +257,12 @@ class _Walker:
             foreign = None if self._request.is_host_moment else self._request.foreign
             text = digest_of(rows, foreign)
             if not text and not self._request.is_host_moment:
-                return LeftBatch(rows, TOO_SPECIFIC)
+                return _Tried(LeftBatch(rows, TOO_SPECIFIC))
             batch = digest_batch(rows, text, ground) if text else drop_batch(rows, ground)
-        cost = self._index_tokens(self._indexed(batch), is_first=False)
-        return batch if batch.saved_tokens > cost else LeftBatch(rows, NO_GAIN)
+        cited = self._indexed(batch)
+        cost = self._index_tokens(cited)
+        is_gain = batch.saved_tokens > cost
+        return _Tried(batch, tuple(cited), cost) if is_gain else _Tried(LeftBatch(rows, NO_GAIN))
 
     def _indexed(self, batch: PlannedBatch) -> list[Cited]:
         """The rows of a batch that the index lists: those with sources, while an index is kept.
@@ -249,14 +273,17 @@ class _Walker:
         if not self._request.settings.keep_all_citations_index:
             return []
         cited = [one for one in batch.cited if one.sources]
-        size = self._index_tokens(cited, is_first=False)
+        size = self._index_tokens(cited)
         is_too_long = batch.kind == "drop" and size > LINE_SHARE * batch.original_tokens
         return [] if is_too_long else cited
 
-    def _index_tokens(self, cited: Sequence[Cited], *, is_first: bool) -> int:
+    def _index_tokens(self, cited: Sequence[Cited]) -> int:
         sizer = self._request.ground.ground.sizer
-        head = sizer.text(HEAD) if cited and is_first else 0
-        return head + sum(sizer.text(one.line) for one in cited)
+        return sum(sizer.text(one.line) for one in cited)
+
+    @cached_property
+    def _head_tokens(self) -> int:
+        return self._request.ground.ground.sizer.text(HEAD)
 
     def _index(
         self, indexed: Sequence[Cited], planned: Sequence[PlannedBatch]
