@@ -5,7 +5,7 @@ Nothing here changes the conversation: the host does, with the answer. What cann
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from context_editor.core.apply.model import Placed, Plan, Surroundings
@@ -15,7 +15,7 @@ from context_editor.core.edits.model import Edit, Op, Replacement
 from context_editor.core.names import Names
 from context_editor.core.rows import Piece, Row, RowKind
 from context_editor.core.sizes.wording import format_tokens
-from context_editor.engine.originals import Filed, file_originals, first_original, placed_of
+from context_editor.engine.originals import Filed, file_originals, first_original
 from context_editor.engine.ports import Clock
 from context_editor.engine.records import record_of
 from context_editor.engine.view import View
@@ -105,17 +105,20 @@ def _note_ready(
 ) -> None:
     state = view.state
     replacement_id = state.next_id("c")
-    placed = placed_of(edit, rows, replacement_id, filed, first_original(rows, state.replacements))
+    original = first_original(rows, state.replacements) or filed.original
     undone = state.replacements[edit.target] if edit.op is Op.RESTORE else None
     is_slot = edit.op is Op.STATE or (edit.op is Op.REWRITE and _is_slot(rows[0], view))
     digest = view.rows((edit.digest_at,)) if edit.digest_at not in edit.anchors else ()
     readied.placed.append(
-        replace(
-            placed,
-            restored=restored,
-            media=undone.media if undone else placed.media,
-            text=edit.text if is_slot else placed.text,
-            digest_ref=view.names.ref(digest[0]) if digest else "",
+        Placed(
+            edit,
+            rows,
+            replacement_id,
+            original,
+            undone.media if undone else filed.media,
+            restored,
+            view.names.ref(digest[0]) if digest else "",
+            edit.text if is_slot else "",
         )
     )
     before = sum(map(view.sizes.row, rows))
@@ -126,7 +129,7 @@ def _note_ready(
             edit.author,
             edit.anchors,
             _source_words(edit, rows),
-            placed.original,
+            original,
             filed.record,
             filed.media,
             len(rows),

@@ -1,10 +1,9 @@
 """What an edit archives: the original as a text to read, its media as files, and the record that a restore reads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from context_editor.core.apply.model import Placed
 from context_editor.core.edits.admit import described_pieces
 from context_editor.core.edits.model import Edit, Op, Replacement
 from context_editor.core.rows import Conversation, Media, Piece, Row
@@ -64,7 +63,7 @@ def file_originals(
     Raises:
         ArchiveError: Something could not be written; what was written so far stays.
     """
-    filed: list[Filed] = []
+    filed: list[tuple[str, tuple[str, ...], str]] = []
     items: list[dict[str, Any]] = []
     given = iter(record["items"])
     for edit, rows in group:
@@ -76,9 +75,9 @@ def file_originals(
             media += found
             items.append({**next(given), "pieces": stored_pieces(pieces), "media": found})
         item = f"#{first}" if len(group) > 1 else ""
-        filed.append(Filed(path, tuple(media), item))
+        filed.append((path, tuple(media), item))
     address = archive.put_record(run, {**record, "items": items})
-    return tuple(replace(one, record=f"{address}{one.record}") for one in filed)
+    return tuple([Filed(path, media, f"{address}{item}") for path, media, item in filed])
 
 
 def _media(pieces: Sequence[Piece]) -> list[Media]:
@@ -91,10 +90,3 @@ def first_original(rows: Sequence[Row], replacements: dict[str, Replacement]) ->
         return ""
     earlier = replacements.get(rows[0].replacement)
     return earlier.original if earlier else ""
-
-
-def placed_of(
-    edit: Edit, rows: tuple[Row, ...], replacement_id: str, filed: Filed, first: str
-) -> Placed:
-    """The edit, ready to be planned."""
-    return Placed(edit, rows, replacement_id, first or filed.original, filed.media)

@@ -82,7 +82,7 @@ class Retention(Applies):
         answer = ApplyAnswer(is_hosts=True)
         if self.limits.is_policy_on:
             outcome = run(self.policy_request(view, "host", running=running))
-            edits = tuple(replace(edit, id=state.next_id("q")) for edit in outcome.edits)
+            edits = tuple([replace(edit, id=state.next_id("q")) for edit in outcome.edits])
             if edits:
                 index = (outcome.index.behind, outcome.index.text) if outcome.index else None
                 around = replace(self.around(view, running), index=index)
