@@ -62,11 +62,12 @@ def _as_it_is(value: Any) -> Any:
 def _fields_encoder(kind: Any) -> Callable[[Any], Any]:
     """The encoder of one dataclass: its fields, what each is by default, and how they are fetched, found once."""
     fields = [(f.name, *_default_of(f)) for f in dataclasses.fields(kind)]
+    # With two more, for of one name alone `attrgetter` gives no tuple.
+    fetch = attrgetter(*(name for name, _, _ in fields), "__class__", "__class__")
 
     def encode(value: Any) -> Any:
         made: dict[str, Any] = {}
-        for name, default, default_kind in fields:
-            item = getattr(value, name)
+        for (name, default, default_kind), item in zip(fields, fetch(value), strict=False):
             if item is default:
                 continue
             kind = _kind(item)
