@@ -2,14 +2,19 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from context_editor.core.candidates.calls import CHANGING_TOOLS, READ, path_name
+from context_editor.core.candidates.calls import CHANGING_TOOLS, READ, PathName, path_name
 from context_editor.core.candidates.facts import DiskFacts, FileFact
-from context_editor.core.candidates.targets import READING_TOOLS, file_of, target_of
+from context_editor.core.candidates.targets import (
+    READING_TOOLS,
+    file_of,
+    key_of,
+    target_of,
+)
 from context_editor.core.edits.model import Op, Replacement
 from context_editor.core.growing import Sifted
-from context_editor.core.rows import Conversation, Row, RowKind
+from context_editor.core.rows import Call, Conversation, Row, RowKind
 from context_editor.core.sizes.wording import format_tokens
 
 WARNED_REREADS: Final = 3
@@ -19,7 +24,8 @@ WARNED_SHARE: Final = 0.2
 OLD_OPENING: Final = "[context-editor] you read "
 """How a replacement of the old form begins (rule J7); nothing is recorded of these."""
 
-_COUNTED_TOOLS: Final = READING_TOOLS | CHANGING_TOOLS
+_ARCHIVE: Final = "archive:"
+"""How the key of an archived original begins; its path follows."""
 
 _PART_MARK: Final = ".part"
 """Stands in the names of the parts of a large original, behind what is the same in all."""
@@ -40,15 +46,31 @@ class _Compressed:
     since_s: float = 0.0
 
 
+class _Counted(NamedTuple):
+    """A call that reads something, or that changed a file.
+
+    Attributes:
+        row: Its row.
+        call: The call.
+        name: The path that it names; None where it names none.
+        is_change: Whether it changed that file.
+    """
+
+    row: Row
+    call: Call
+    name: PathName | None
+    is_change: bool
+
+
 class ReadMemory:
     """Which rows read or change something, remembered from look to look."""
 
     def __init__(self) -> None:
         """Nothing is known yet."""
-        self._calls = Sifted(_reading)
+        self._calls = Sifted(_counted)
         self._old_forms = Sifted(_old_form)
 
-    def calls(self, conversation: Conversation) -> Iterable[tuple[int, Row]]:
+    def calls(self, conversation: Conversation) -> Iterable[tuple[int, _Counted]]:
         """The calls that read or change something, each with its place."""
         return self._calls.placed(conversation.rows)
 
@@ -57,10 +79,15 @@ class ReadMemory:
         return self._old_forms.placed(conversation.rows)
 
 
-def _reading(row: Row) -> Row | None:
-    if row.kind is not RowKind.TOOL or row.call is None:
+def _counted(row: Row) -> _Counted | None:
+    call, result = row.call, row.result
+    if row.kind is not RowKind.TOOL or call is None:
         return None
-    return row if row.call.name in _COUNTED_TOOLS else None
+    if call.name in READING_TOOLS:
+        return _Counted(row, call, path_name(row), is_change=False)
+    name = path_name(row) if call.name in CHANGING_TOOLS else None
+    is_done = result is not None and not result.is_error
+    return _Counted(row, call, name, is_change=True) if name and is_done else None
 
 
 def _old_form(row: Row) -> Row | None:
@@ -93,16 +120,22 @@ def rereads(
     if not compressed:
         return tuple(known)
     since = min(one.turn for found in compressed.values() for one in found)
+    folders = frozenset(_folder(key) for key in compressed if key.startswith(_ARCHIVE))
     changed: dict[str, int] = {}
     found = list(known)
     seen = set(known)
-    for at, row in held.calls(conversation):
-        _note_change(row, at, disk, changed)
-        call_id = row.call.id if row.call else ""
-        is_later = row.turn > since and call_id not in seen
-        if is_later and _is_reread(row, compressed, changed, disk):
-            seen.add(call_id)
-            found.append(call_id)
+    for at, one in held.calls(conversation):
+        if one.is_change and one.name:
+            changed[disk.identity(one.name)] = at
+            continue
+        if one.row.turn <= since or one.call.id in seen:
+            continue
+        target = key_of(one.call, one.name, disk)
+        # Most reads are of something else, and only this much is asked of each of thousands.
+        is_near = target in compressed or (_folder(target) in folders)
+        if is_near and _is_reread(one, target, compressed, changed, disk):
+            seen.add(one.call.id)
+            found.append(one.call.id)
     return tuple(found)
 
 
@@ -141,32 +174,29 @@ def _is_restored(replacement: Replacement, replacements: Mapping[str, Replacemen
 def _archive_key(path: str) -> str:
     """The key of an archived original: the same for all of its parts."""
     folder, slash, name = path.rpartition("/")
-    return f"archive:{folder}{slash}{name.split(_PART_MARK)[0]}" if path else ""
+    return f"{_ARCHIVE}{folder}{slash}{name.split(_PART_MARK)[0]}" if path else ""
 
 
-def _note_change(row: Row, at: int, disk: DiskFacts, changed: dict[str, int]) -> None:
-    name = path_name(row)
-    result = row.result
-    is_change = row.call is not None and row.call.name in CHANGING_TOOLS
-    if is_change and name and result is not None and not result.is_error:
-        changed[disk.identity(name)] = at
+def _folder(key: str) -> str:
+    """The folder of the file that a key names."""
+    return key.partition(":")[2].rpartition("/")[0]
 
 
 def _is_reread(
-    row: Row,
+    read: _Counted,
+    target: str,
     compressed: Mapping[str, list[_Compressed]],
     changed: Mapping[str, int],
     disk: DiskFacts,
 ) -> bool:
-    target = target_of(row, disk)
-    file = file_of(target)
+    turn, file = read.row.turn, file_of(target)
     originals = compressed.get(_archive_key(file), ()) if file else ()
-    if any(row.turn > one.turn for one in originals):
+    if any(turn > one.turn for one in originals):
         return True
-    earlier = [one for one in compressed.get(target, ()) if row.turn > one.turn]
+    earlier = [one for one in compressed.get(target, ()) if turn > one.turn]
     if not file or not earlier:
         return bool(earlier)
-    changed_at, modified_s = changed.get(file, -1), _modified_s(row, disk)
+    changed_at, modified_s = changed.get(file, -1), _modified_s(read, disk)
     return any(not _was_changed(one, changed_at, modified_s) for one in earlier)
 
 
@@ -176,11 +206,11 @@ def _was_changed(one: _Compressed, changed_at: int, modified_s: float) -> bool:
     return is_changed_here or 0 < one.since_s < modified_s
 
 
-def _modified_s(row: Row, disk: DiskFacts) -> float:
+def _modified_s(read: _Counted, disk: DiskFacts) -> float:
     """When the file of a read was changed on disk before that read, in seconds; 0 where it was not."""
-    name = path_name(row) if row.call is not None and row.call.name == READ else None
+    name = read.name if read.call.name == READ else None
     fact: FileFact | None = disk.files.get(name) if name else None
-    is_before = fact is not None and fact.modified_s < row.pieces[-1].position_s
+    is_before = fact is not None and fact.modified_s < read.row.pieces[-1].position_s
     return fact.modified_s if fact is not None and is_before else 0.0
 
 

@@ -44,8 +44,10 @@ class DiskFacts:
 
     def identity(self, name: PathName) -> str:
         """The real path of a file; resolved by its words alone where nothing was gathered."""
-        fact = self.files.get(name)
-        return fact.path if fact else _by_words(name)
+        try:
+            return self.files[name].path
+        except KeyError:
+            return _by_words(name)
 
 
 @lru_cache(maxsize=10_000)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from context_editor.core.candidates.calls import path_name
+from context_editor.core.candidates.calls import PathName, path_name
 from context_editor.core.candidates.facts import DiskFacts
 from context_editor.core.rows import Call, Row
 
@@ -16,10 +16,11 @@ READING_TOOLS: Final = frozenset({"Read", "Grep", "Glob", "WebFetch"})
 
 def target_of(row: Row, disk: DiskFacts) -> str:
     """The key of what a row's call reads: a file, a page or a search; empty for every other row."""
-    call = row.call
-    if call is None:
-        return ""
-    name = path_name(row)
+    return "" if row.call is None else key_of(row.call, path_name(row), disk)
+
+
+def key_of(call: Call, name: PathName | None, disk: DiskFacts) -> str:
+    """The key of what a call reads, whose path is worked out already."""
     match call.name:
         case "Read":
             return f"{FILE}{disk.identity(name)}" if name else ""
