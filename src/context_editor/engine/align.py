@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from context_editor.core.apply.stored import WORDS, shape_of
 from context_editor.core.rows import Piece, PieceForm
 from context_editor.engine.ports import HostRow
 from context_editor.errors import TranscriptError
@@ -49,12 +50,13 @@ def by_handle(pieces: Sequence[Piece]) -> dict[str, list[Piece]]:
 
 def is_same_row(group: Sequence[Piece], row: HostRow) -> bool:
     """Whether a stored row and a row of the host hold the same calls, results and first words."""
-    calls = tuple([p.call.id for p in group if p.call])
-    results = tuple([p.call_id for p in group if p.form is PieceForm.RESULT and p.call_id])
-    if calls != row.calls or results != row.results or group[0].role != row.role:
+    shape = shape_of(group)
+    if shape.calls != row.calls or shape.results != row.results or shape.role != row.role:
         return False
-    words = [p.text for p in group if p.form in {PieceForm.TEXT, PieceForm.PROMPT}]
-    return not words or not row.length or _begins_alike(words[0], row.head)
+    if not row.length:
+        return True
+    words = next((p.text for p in group if p.form in WORDS), None)
+    return words is None or _begins_alike(words, row.head)
 
 
 def _begins_alike(text: str, head: str) -> bool:

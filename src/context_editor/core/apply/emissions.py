@@ -17,8 +17,7 @@ class BuiltResult:
     is_error: bool = False
 
 
-@dataclass(frozen=True)
-class Keep:
+class Keep(NamedTuple):
     """A stored row that stays whole: its thinking, media and everything that hangs behind it.
 
     Attributes:

@@ -247,6 +247,9 @@ def _merged(emissions: Sequence[Emission]) -> Iterator[Emission]:
     """Carriers joined to the built result in front of them: one message, the words behind the result."""
     held: Build | None = None
     for emission in emissions:
+        if held is None and isinstance(emission, Keep):
+            yield emission
+            continue
         is_carrier = (
             isinstance(emission, Build) and bool(emission.carried) and not emission.replacement
         )
