@@ -10,7 +10,16 @@ from context_editor.core.candidates.calls import PathName
 from context_editor.core.candidates.facts import FileFact
 from context_editor.store.disk import COMPARED_BYTES, DiskMemory, gathered
 
-NAMES = ("a.py", "link.py", "sub/b.py", "./sub/../a.py", "gone/c.py", "sub", "odd\0.py")
+NAMES = (
+    "a.py",
+    "link.py",
+    "sub/b.py",
+    "./sub/../a.py",
+    "gone/c.py",
+    "gone/d.py",
+    "sub",
+    "odd\0.py",
+)
 
 
 def looked(root: Path, memory: DiskMemory | None = None) -> dict[str, FileFact]:
