@@ -270,7 +270,8 @@ _SAID: Final = re.compile(
 )
 """The number behind the word version, also behind its Chinese form."""
 
-_VERSION_WORDS: Final = (re.compile(b"version"), re.compile("版本".encode()))
+_VERSION_WORDS: Final = (b"version", "版本".encode())
+_VERSION_ANCHORS: Final = tuple(map(re.compile, _VERSION_WORDS))
 _VERSION_BYTES: Final = 12
 _VERSION_CHARS: Final = _DIGITS + b".v"
 
@@ -306,7 +307,7 @@ def versions(text: Text) -> Iterator[Hit]:
     for anchor in _WITH_V_ANCHOR.finditer(text.digits):
         if found := _WITH_V.match(text.data, anchor.start()):
             yield Hit(*found.span(), SpecificKind.VERSION)
-    for words in _VERSION_WORDS:
+    for words in _VERSION_ANCHORS:
         for anchor in words.finditer(text.lower):
             if said := _SAID.match(text.lower, anchor.start()):
                 yield Hit(*said.span(1), SpecificKind.VERSION)
@@ -378,7 +379,7 @@ def _has_issue(text: Text) -> bool:
 def _has_version(text: Text) -> bool:
     digits = text.digits
     is_marked = b".0" in digits or b"v0" in digits or b"@" in digits or b"==" in digits
-    return text.has_digit and (is_marked or any(w.search(text.lower) for w in _VERSION_WORDS))
+    return text.has_digit and (is_marked or any(word in text.lower for word in _VERSION_WORDS))
 
 
 def _has_place(text: Text) -> bool:

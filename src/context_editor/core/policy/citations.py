@@ -39,7 +39,7 @@ def sources_of(row: Row) -> tuple[str, ...]:
     """The addresses and `owner/repo#n` of a row's call and result, each once."""
     asked = row.call.input.get("url") if row.call else None
     text = f"{asked}\n{row.text}" if isinstance(asked, str) else row.text
-    if not _MAY_HOLD.search(text):
+    if not (("://" in text or "#" in text) and _MAY_HOLD.search(text)):
         return ()  # as nearly every result of a command: to look for all specifics in it is dear
     found = (value for value in specifics.extracted(text) if _is_source(value.kind, value.text))
     return tuple(dict.fromkeys(value.text for value in found))

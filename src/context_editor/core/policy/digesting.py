@@ -42,8 +42,8 @@ def _item(row: Row, text: str) -> digest.Evidence:
 def malformed_items(row: Row) -> int:
     """How many items of a row are no evidence: archived and listed, never told as facts."""
     found = evidence_of(row.text)
-    item = _item(row, found.good)
-    is_bad = bool(item.channel and digest.malformed(item))
+    has_channel = row.call is not None and row.call.name in CHANNEL_TOOLS
+    is_bad = has_channel and bool(digest.malformed(_item(row, found.good)))
     return found.malformed + is_bad
 
 
