@@ -3,10 +3,20 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_editor.core.growing import Growing, Sifted, same_front
+from context_editor.core.growing import NEWEST, Growing, Sifted, same_front
 
 LETTERS = [["a"], ["b"], ["c"]]
 """Items that are told apart by being other objects."""
+
+
+@given(st.integers(0, 3 * NEWEST), st.integers(0, 3 * NEWEST), st.integers(0, 3 * NEWEST))
+def test_the_same_front_is_found_wherever_it_ends(length: int, shorter: int, changed: int) -> None:
+    one: list[object] = [object() for _ in range(length)]
+    other = [object() if at == changed else item for at, item in enumerate(one)][:shorter]
+
+    assert same_front(one, other) == min(length, shorter, changed)
+    assert same_front(other, one) == min(length, shorter, changed)
+
 
 sequences = st.lists(st.lists(st.sampled_from(LETTERS), max_size=6), max_size=6)
 

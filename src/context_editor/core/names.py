@@ -5,9 +5,9 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import is_not
 from typing import Final
 
+from context_editor.core.growing import same_front
 from context_editor.core.rows import Conversation, Row
 from context_editor.errors import RefusedError
 
@@ -75,8 +75,7 @@ class RefMemory:
 
     def begin(self, rows: Sequence[Row], known: Mapping[str, str]) -> None:
         """Forget everything unless these rows begin with the same ones."""
-        is_same = self.known == known and len(self.rows) <= len(rows)
-        if not is_same or any(map(is_not, self.rows, rows)):
+        if self.known != known or same_front(self.rows, rows) < len(self.rows):
             self.known, self.rows = dict(known), ()
             self.refs, self.seen, self.taken = {}, {}, set(known.values())
 
