@@ -140,7 +140,7 @@ class Piece:
         return self.form is PieceForm.ATTACHMENT
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One listed unit of the conversation.
 
@@ -168,6 +168,8 @@ class Row:
     is_hidden: bool = False
     replacement: str | None = None
     turn: int = 0
+    _text: str | None = field(default=None, init=False, repr=False, compare=False)
+    _print: str | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def call(self) -> Call | None:
@@ -179,9 +181,14 @@ class Row:
         """The piece that holds the tool's result; None while it is missing and for every other kind."""
         return next((p for p in self.pieces if p.form is PieceForm.RESULT), None)
 
-    @cached_property
+    @property
     def text(self) -> str:
         """What the row holds: a tool's result, else the words of its pieces, joined by blank lines."""
+        if self._text is None:
+            object.__setattr__(self, "_text", self._joined())
+        return self._text or ""
+
+    def _joined(self) -> str:
         if self.pieces[0].form is PieceForm.CALL:
             result = self.result
             return result.text if result else ""
@@ -192,9 +199,14 @@ class Row:
         """The images and documents of all its pieces, in order."""
         return tuple(m for p in self.pieces for m in p.media)
 
-    @cached_property
+    @property
     def print(self) -> str:
         """A print of kind and content that is the same wherever and whenever the same content stands."""
+        if self._print is None:
+            object.__setattr__(self, "_print", self._printed())
+        return self._print or ""
+
+    def _printed(self) -> str:
         call = self.call
         words = call.id if call else " ".join(self.text.split())
         seen = f"{self.kind}\x00{words}\x00{len(self.media)}"

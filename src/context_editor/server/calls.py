@@ -11,6 +11,7 @@ from context_editor.errors import ContextEditorError, RefusedError
 from context_editor.server.registry import TOOLS
 from context_editor.server.sessions import HOST_KEY, SESSION_VARIABLE, Sessions, caller_of
 from context_editor.server.tool import Tool
+from context_editor.server.uncollected import uncollected
 
 LOG_BYTES: Final = 256_000
 """The log of faults is small: it is read after one, and one older file is kept beside it."""
@@ -49,7 +50,8 @@ class Desk:
     def answer(self, name: str, arguments: Mapping[str, Any]) -> Answer:
         """The answer to a call; every failure is one as well."""
         try:
-            return Answer(self._text(name, dict(arguments)))
+            with uncollected():
+                return Answer(self._text(name, dict(arguments)))
         except ContextEditorError as error:
             return Answer(str(error), is_refusal=True)
         except Exception:  # noqa: BLE001 (the one boundary: logged with its traceback, told in a line)

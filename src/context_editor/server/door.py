@@ -18,6 +18,7 @@ from context_editor.errors import ContextEditorError
 from context_editor.hosts.claude_code import hooks, quick
 from context_editor.server.calls import log_fault
 from context_editor.server.sessions import Caller, Sessions, caller_of
+from context_editor.server.uncollected import uncollected
 
 Answer: TypeAlias = dict[str, Any]
 
@@ -90,7 +91,7 @@ class _Door:
         name, given = event.removeprefix(quick.BRIDGE), bridge.given_in(raw)
         caller = Caller(str(given["session"]["id"]), Path(str(given["session"]["transcript"])))
         for _ in range(bridge.CONFIRM_TRIES):
-            with self.sessions.looked_at(caller, is_mid_turn=False) as engine:
+            with uncollected(), self.sessions.looked_at(caller, is_mid_turn=False) as engine:
                 told = bridge.answer_of(name, engine, given)
             if told:
                 return told
@@ -104,7 +105,8 @@ class _Door:
         """What the hook answers."""
         try:
             caller = caller_of(given)
-            with self.sessions.looked_at(caller, is_mid_turn=event in hooks.MID_TURN) as engine:
+            is_mid_turn = event in hooks.MID_TURN
+            with uncollected(), self.sessions.looked_at(caller, is_mid_turn=is_mid_turn) as engine:
                 return hooks.LOOKS[event](engine, given)
         except ContextEditorError as error:
             return {"systemMessage": f"context-editor: {error}"}

@@ -129,14 +129,14 @@ class Sessions:
         """Note the epoch after a call: what this process took in itself, it has read already."""
         engine = self._engines.get(caller)
         if engine is not None:
-            self._epochs[caller] = engine.folder.read().epoch
+            self._epochs[caller] = engine.folder.epoch()
 
     def _forget_if_patched(self, caller: Caller, engine: "Engine") -> None:
         """Have the transcript read anew where another process took an apply in and patched rows."""
         from context_editor.hosts.claude_code.session import ClaudeSession  # noqa: PLC0415
 
         known = self._epochs.get(caller)
-        if known is None or known == engine.folder.read().epoch:
+        if known is None or known == engine.folder.epoch():
             return
         if isinstance(engine.host, ClaudeSession):
             engine.host.forget()
