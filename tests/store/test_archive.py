@@ -10,7 +10,6 @@ import pytest
 
 from context_editor.core.rows import Media
 from context_editor.errors import ArchiveError
-from context_editor.store import batch as batches
 from context_editor.store.archive import Archive
 from context_editor.store.batch import Batch
 from context_editor.store.forcing import MANY_FILES, force, opened_filesystem
@@ -82,17 +81,17 @@ def test_records_put_in_together_stand_where_they_stand_one_by_one(
     assert [archives[1].record(a) for a in addresses] == [record(n) for n in range(5)]
 
 
-def test_many_records_are_written_before_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(batches, "WAITING_MOST_BYTES", 200)
+def test_many_lines_are_written_before_the_end(tmp_path: Path) -> None:
+    batch, path = Batch.begun(tmp_path, 200), tmp_path / "run.jsonl"
 
-    with Archive(tmp_path).together() as together:
-        addresses = [together.put_record("run", record(n, "x" * n)) for n in range(40)]
-        written = (tmp_path / "offloaded/run.jsonl").stat().st_size
+    offsets = [batch.append(path, b"x" * n) for n in range(40)]
+    written = path.stat().st_size
+    batch.finish()
+    batch.close()
 
-    assert written > 1_000
-    assert [Archive(tmp_path).record(a)["said"] for a in addresses] == ["x" * n for n in range(40)]
+    content = path.read_bytes()
+    assert 500 < written <= len(content)
+    assert [content[at:].split(b"\n")[0] for at in offsets] == [b"x" * n for n in range(40)]
 
 
 def test_a_file_that_somebody_else_wrote_to_meanwhile_is_refused(tmp_path: Path) -> None:
@@ -108,11 +107,8 @@ def test_a_file_that_somebody_else_wrote_to_meanwhile_is_refused(tmp_path: Path)
     assert path.read_bytes() == b"{}\n"
 
 
-def test_once_a_line_is_lost_the_whole_batch_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(batches, "WAITING_MOST_BYTES", 100)
-    batch = Batch.begun(tmp_path)
+def test_once_a_line_is_lost_the_whole_batch_is(tmp_path: Path) -> None:
+    batch = Batch.begun(tmp_path, 100)
     path = tmp_path / "run.jsonl"
     batch.append(path, b"one")
     path.write_bytes(b"other")

@@ -31,6 +31,7 @@ class Appended:
         path: The file.
         descriptor: The file, open for as long as lines may come.
         end: Where the file ends now, in bytes.
+        most_bytes: How many bytes may wait in memory.
         waiting: What is not written yet.
         waiting_bytes: How many bytes that is.
     """
@@ -38,11 +39,12 @@ class Appended:
     path: Path
     descriptor: int
     end: int
+    most_bytes: int
     waiting: list[bytes] = field(default_factory=list[bytes])
     waiting_bytes: int = 0
 
     @classmethod
-    def opened(cls, path: Path) -> "Appended":
+    def opened(cls, path: Path, most_bytes: int) -> "Appended":
         """A file to append to; what a crash left of a line before is ended first.
 
         Raises:
@@ -50,7 +52,7 @@ class Appended:
         """
         make_folder(path.parent)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, FILE_MODE)
-        appended = cls(path, descriptor, os.fstat(descriptor).st_size)
+        appended = cls(path, descriptor, os.fstat(descriptor).st_size, most_bytes)
         if appended.end and read_at(descriptor, appended.end - 1, 1) != b"\n":
             appended.add(b"")
         return appended
@@ -64,7 +66,7 @@ class Appended:
         offset = self.end + self.waiting_bytes
         self.waiting += (line, b"\n")
         self.waiting_bytes += len(line) + 1
-        if self.waiting_bytes >= WAITING_MOST_BYTES:
+        if self.waiting_bytes >= self.most_bytes:
             self.write()
         return offset
 
@@ -106,6 +108,7 @@ class Batch:
         lines: The files that lines are appended to.
         filesystem: A descriptor of the folder's filesystem, open since before the first write.
         fault: Why a line could not be written: lines that were promised before it are lost with it.
+        most_bytes: How many bytes of a file's lines may wait in memory.
     """
 
     folder: Path
@@ -113,11 +116,12 @@ class Batch:
     lines: dict[Path, Appended] = field(default_factory=dict[Path, Appended])
     filesystem: int | None = None
     fault: ArchiveError | None = None
+    most_bytes: int = WAITING_MOST_BYTES
 
     @classmethod
-    def begun(cls, folder: Path) -> "Batch":
+    def begun(cls, folder: Path, most_bytes: int = WAITING_MOST_BYTES) -> "Batch":
         """A batch of which nothing is written yet."""
-        return cls(folder, filesystem=opened_filesystem(folder))
+        return cls(folder, filesystem=opened_filesystem(folder), most_bytes=most_bytes)
 
     def append(self, path: Path, line: bytes) -> int:
         """Have a line follow in a file; the offset at which it will begin, in bytes.
@@ -129,7 +133,7 @@ class Batch:
             raise self.fault
         try:
             if path not in self.lines:
-                self.lines[path] = Appended.opened(path)
+                self.lines[path] = Appended.opened(path, self.most_bytes)
             return self.lines[path].add(line)
         except OSError as error:
             raise not_written(str(path), error) from error
