@@ -20,7 +20,7 @@ MANY_FILES: Final = 64
 LEAST_KERNEL: Final = (5, 8)
 """The first Linux whose `syncfs` reports what could not be written.
 
-Source: sync(2), Linux man-pages 6: "Linux waits for I/O completions, and thus sync() or syncfs() provide the
+Source: sync(2), Linux man-pages 5.13: "Linux waits for I/O completions, and thus sync() or syncfs() provide the
 same guarantees as fsync() called on every file in the system or filesystem respectively"; "Since Linux 5.8,
 syncfs() will also report an error if one or more inodes failed to be written back since the last syncfs() call".
 """
@@ -58,9 +58,7 @@ def force(paths: Iterable[str], filesystem: int | None = None) -> None:
     files = list(dict.fromkeys(paths))
     folders = list(dict.fromkeys(map(os.path.dirname, files)))
     try:
-        if len(files) >= MANY_FILES and filesystem is not None and _is_sure(filesystem, folders):
-            _force_filesystem(filesystem)
-        elif files:
+        if not _is_all_forced(files, folders, filesystem):
             _force_each(files)
             _force_all(folders)
     except OSError as error:
@@ -98,14 +96,33 @@ def _force_each(files: Sequence[str]) -> None:
 # --- a whole filesystem ----------------------------------------------------------------------------------
 
 
-def _force_filesystem(descriptor: int) -> None:
-    # Imported here: it is dear, and nothing else needs it.
-    import ctypes  # noqa: PLC0415
+def _is_all_forced(files: Sequence[str], folders: Sequence[str], filesystem: int | None) -> bool:
+    """Whether there was nothing to force, or all was with its filesystem."""
+    if not files:
+        return True
+    if filesystem is None or len(files) < MANY_FILES:
+        return False
+    return _is_sure(filesystem, folders) and _is_forced(filesystem)
 
-    library = ctypes.CDLL(None, use_errno=True)
-    if library.syncfs(descriptor) != 0:
+
+def _is_forced(descriptor: int) -> bool:
+    """Force a filesystem, and say whether this Python and its C library have a call for that.
+
+    Raises:
+        OSError: Something could not be written.
+    """
+    try:
+        # Imported here: it is dear, and nothing else needs it.
+        import ctypes  # noqa: PLC0415
+
+        library = ctypes.CDLL(None, use_errno=True)
+        call = library.syncfs
+    except (ImportError, AttributeError):
+        return False
+    if call(descriptor) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
+    return True
 
 
 def _is_sure(descriptor: int, folders: Sequence[str]) -> bool:
