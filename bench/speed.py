@@ -4,7 +4,7 @@
 
 Run from the project's folder. Calls go through the server's own desk, over generated sessions of
 these sizes in MB; before each call a finished exchange is added to the file, as in a real session.
-Memory is that of a process that answered calls over a session, taken from the kernel.
+Memory and starts are those of servers started as the host does, memory as the kernel tells it.
 """
 
 import argparse
@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -40,6 +41,14 @@ CALLS: Final[Mapping[str, Mapping[str, Any]]] = {
     "context_edit": {"edits": [{"op": "summarize", "text": "It printed what was expected."}]},
 }
 """What is asked, by the name in the table; the first word is the tool."""
+
+LIVES: Final[Mapping[str, Callable[["Life"], float]]] = {
+    "start to first answer, ms": lambda one: one.answer_ms,
+    "start to first listing, ms": lambda one: one.listing_ms,
+    "memory after these calls, MB": lambda one: one.memory_mb,
+    "memory at its most, MB": lambda one: one.most_mb,
+}
+"""What is told of a server's life, by the name in the table."""
 
 BARS: Final = (
     "Bars: a call over 20 MB 30 ms, memory at 50 MB 200 MB, start to first answer 1,000 ms."
@@ -89,88 +98,100 @@ class Ground:
         return took
 
 
-def memory_mb(megabytes: float) -> tuple[float, float]:
-    """Memory of a fresh process over a session: at its end, and at its most, in MB."""
-    code = (
-        "import sys; from bench.speed import Ground, CALLS; from pathlib import Path\n"
-        "import tempfile\n"
-        "with tempfile.TemporaryDirectory() as folder:\n"
-        "    ground = Ground.__new__(Ground)\n"
-        "    import bench.speed as s; s.attach(ground, Path(sys.argv[1]), Path(folder))\n"
-        "    [ground.ask(name) for name in CALLS for _ in range(3)]\n"
-        "print(open('/proc/self/status').read())\n"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{SESSION}.jsonl"
-        session(megabytes).write(path)
-        environment = {**os.environ, "PYTHONPATH": f"{PROJECT}:{PROJECT / 'src'}"}
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(path)],
-            env=environment,
-            capture_output=True,
-            check=True,
+class Server:
+    """The server as the host starts it, asked over its standard input and output."""
+
+    def __init__(self, data: Path) -> None:
+        self.begun = time.perf_counter()
+        self._process = subprocess.Popen(
+            [str(PROGRAM), "serve"],
+            env={**os.environ, "CLAUDE_PLUGIN_DATA": str(data)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             text=True,
             encoding="utf-8",
         )
-    held = dict(line.split(":\t", 1) for line in done.stdout.splitlines() if ":\t" in line)
-    return tuple(float(held[key].split()[0]) / 1_000 for key in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
+        self._ids = 0
 
-
-def attach(ground: Ground, path: Path, root: Path) -> None:
-    """Make a ground over a file that stands, without holding what generated it."""
-    *_, last = path.read_bytes().rstrip().rsplit(b"\n", 1)
-    row: dict[str, Any] = json.loads(last)
-    ground.root, ground.path, ground.calls = root, path, 0
-    ground.size = path.stat().st_size / 1e6
-    ground.whole = Transcript(leaf=row["uuid"], _uuids=10**7)
-    presence.say_hello(root / "data", os.getpid(), {"window": 200_000})
-    ground.desk = Desk(Sessions(root / "data"))
-
-
-def first_answer_ms(root: Path, path: Path) -> float:
-    """From the server's start to its answer to a first listing, in milliseconds."""
-    host = {"session_id": SESSION, "transcript_path": str(path)}
-    messages = [
-        {
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-06-18",
-                "capabilities": {},
-                "clientInfo": {"name": "bench", "version": "1"},
-            },
-        },
-        {"method": "notifications/initialized"},
-        {
-            "id": 2,
-            "method": "tools/call",
-            "params": {"name": "context_list", "arguments": {"count": 40, "_host": host}},
-        },
-    ]
-    environment = {**os.environ, "CLAUDE_PLUGIN_DATA": str(root / "data")}
-    begun = time.perf_counter()
-    with subprocess.Popen(
-        [str(PROGRAM), "serve"],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        encoding="utf-8",
-    ) as server:
-        if server.stdin is None or server.stdout is None:
+    def asked(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The result of one request."""
+        self._ids += 1
+        self._say({"id": self._ids, "method": method, "params": params})
+        if self._process.stdout is None:
             raise RuntimeError
-        for message in messages:
-            server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        server.stdin.flush()
         answer: dict[str, Any] = {}
-        while answer.get("id") != messages[-1]["id"]:
-            answer = json.loads(server.stdout.readline())
-        took = 1_000 * (time.perf_counter() - begun)
-        server.stdin.close()
-    if answer["result"].get("isError"):
-        raise RuntimeError(answer)
-    return took
+        while answer.get("id") != self._ids:
+            answer = json.loads(self._process.stdout.readline())
+        result: dict[str, Any] = answer["result"]
+        if result.get("isError"):
+            raise RuntimeError(answer)
+        return result
+
+    def _say(self, message: Mapping[str, Any]) -> None:
+        if self._process.stdin is None:
+            raise RuntimeError
+        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self._process.stdin.flush()
+
+    def greeted(self) -> float:
+        """Open the conversation; how long it is since the start, in milliseconds."""
+        client = {"clientInfo": {"name": "bench", "version": "1"}, "capabilities": {}}
+        self.asked("initialize", {"protocolVersion": "2025-06-18", **client})
+        took = self.milliseconds()
+        self._say({"method": "notifications/initialized"})
+        return took
+
+    def calls(self, tool: str, path: Path, arguments: Mapping[str, Any]) -> None:
+        """One call of a tool, over the session in this file."""
+        host = {"session_id": SESSION, "transcript_path": str(path)}
+        self.asked("tools/call", {"name": tool, "arguments": {**arguments, "_host": host}})
+
+    def milliseconds(self) -> float:
+        """Since the start."""
+        return 1_000 * (time.perf_counter() - self.begun)
+
+    def memory_mb(self) -> tuple[float, float]:
+        """What it holds now, and what it held at its most, in MB."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text("utf-8")
+        held = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+        now, most = (float(held[key].split()[0]) / 1_000 for key in ("VmRSS", "VmHWM"))
+        return now, most
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate()
+
+
+@dataclass(frozen=True)
+class Life:
+    """What a server took over one session.
+
+    Attributes:
+        answer_ms: From its start to its first answer.
+        listing_ms: From its start to its first listing of the session.
+        memory_mb: What it holds after a call of each kind.
+        most_mb: What it held at its most.
+    """
+
+    answer_ms: float
+    listing_ms: float
+    memory_mb: float
+    most_mb: float
+
+
+def life(root: Path, path: Path) -> Life:
+    """Start a server, have it list a session, and answer a call of each kind that changes nothing."""
+    server = Server(root / "data")
+    answered = server.greeted()
+    server.calls("context_list", path, {"count": 40})
+    listed = server.milliseconds()
+    for name, arguments in CALLS.items():
+        if not {"edits", "tags"} & set(arguments):
+            server.calls(name.split(",", 1)[0], path, arguments)
+    now, most = server.memory_mb()
+    server.close()
+    return Life(answered, listed, now, most)
 
 
 def table(grounds: Sequence[Ground], runs: int) -> list[str]:
@@ -198,16 +219,9 @@ def _work(options: argparse.Namespace) -> list[str]:
             root.mkdir()
         grounds = [Ground(root, size) for root, size in zip(roots, sizes, strict=True)]
         lines = table(grounds, options.runs)
-        begun = [
-            median(first_answer_ms(g.root, g.path) for _ in range(min(options.runs, 5)))
-            for g in grounds
-        ]
-    held = [memory_mb(size) for size in sizes]
-    for title, cells in (
-        ("start to first listing, ms", [f"{took:.0f}" for took in begun]),
-        ("memory after these calls, MB", [f"{now:.0f}" for now, _ in held]),
-        ("memory at its most, MB", [f"{most:.0f}" for _, most in held]),
-    ):
+        lives = [[life(g.root, g.path) for _ in range(min(options.runs, 5))] for g in grounds]
+    for title, measure in LIVES.items():
+        cells = [f"{median(map(measure, of_one)):.0f}" for of_one in lives]
         lines.append(f"| {title} | {' | '.join(cells)} |")
     head = ["# Speed: the warm server", "", f"Medians of {options.runs} runs. {BARS}", ""]
     return [*head, "Calls in milliseconds of CPU, starts by the clock.", "", *lines, ""]

@@ -64,7 +64,8 @@ class Entry:
         length: How long the JSON is, in bytes, without the line's end.
         index: Its place among all entries of the file, from 0.
         session: The session id that the line names; empty when it names none.
-        timestamp: When it was written, in the host's ISO form; empty when unknown.
+        timestamp: When it was written, in the host's ISO form; empty when unknown, and once the
+            content is let go.
         cwd: The folder that the session worked in; empty when unknown.
         is_side: Whether it belongs to a subagent's conversation.
         message_id: The response that an assistant line belongs to; None for every other type.
@@ -94,9 +95,14 @@ class Entry:
     content: Any
     is_let_go: bool = False
 
+    def forget(self, name: str) -> None:
+        """Drop one fact, once who needed it has it."""
+        if name in self.facts:
+            self.facts = {key: fact for key, fact in self.facts.items() if key != name}
+
     def let_go(self) -> None:
-        """Drop the content and its facts, which are most of an entry and stand in the file."""
-        self.content, self.is_let_go = None, True
+        """Drop the content and what is told of it, which are most of an entry and stand in the file."""
+        self.content, self.timestamp, self.is_let_go = None, "", True
         if self.type != "system":
             self.facts = NO_FACTS
 

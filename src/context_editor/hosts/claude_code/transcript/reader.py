@@ -243,6 +243,7 @@ class TranscriptReader:
             self.entries[place] = entry
         self.turns.take(entry)
         self.usage.take(entry)
+        entry.forget("usage")
         self._note_own_compact(entry)
         if entry.is_side:
             entry.let_go()
