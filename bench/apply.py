@@ -141,8 +141,7 @@ class Ground:
 
     def time(self, name: str, given: Mapping[str, Any], *, is_alone: bool) -> None:
         """Run the bridge once, over the state that every round begins with."""
-        shutil.rmtree(self.data / "sessions", ignore_errors=True)
-        shutil.copytree(self.root / "fresh" / "sessions", self.data / "sessions")
+        self._begin_anew()
         about = {"window": self.tokens, "auto_compact": self.tokens}
         presence.say_hello(self.data, os.getpid() + is_alone, about)
         session = {"id": SESSION, "transcript": str(self.transcript), "cwd": str(self.root)}
@@ -154,6 +153,13 @@ class Ground:
             raise RuntimeError(answer[:500])
         whole = Cost(cost.wall, cost.cpu + self._server_cpu_ms() - before)
         self.costs.setdefault(name, []).append(whole)
+
+    def _begin_anew(self) -> None:
+        """Put the queue back; what a round archived is only moved away: ext4 makes files slowly behind a deletion."""
+        sessions = self.data / "sessions"
+        if sessions.exists():
+            sessions.rename(Path(tempfile.mkdtemp(dir=self.root)) / "sessions")
+        shutil.copytree(self.root / "fresh" / "sessions", sessions)
 
     def _server_cpu_ms(self) -> float:
         """What the server took so far, in milliseconds of CPU."""

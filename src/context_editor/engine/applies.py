@@ -21,7 +21,6 @@ from context_editor.engine.awaiting import await_rows
 from context_editor.engine.look import Look
 from context_editor.engine.planted import planted_document, planted_in
 from context_editor.engine.ports import ApplyAnswer, HostRow
-from context_editor.engine.uncollected import uncollected
 from context_editor.engine.view import View, names_of
 from context_editor.errors import ContextEditorError, RefusedError, TranscriptError
 from context_editor.store.files import replace_file
@@ -58,7 +57,7 @@ class Applies(Look):
         """
         started_s = self.clock.measure_s()
         try:
-            with uncollected(), self.folder.changed() as state:
+            with self.folder.changed() as state:
                 self._settle(state)
                 return self._plan_apply(state, host_rows, trigger, started_s, rebuild=rebuild)
         except (ContextEditorError, OSError) as error:

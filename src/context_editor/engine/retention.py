@@ -25,7 +25,6 @@ from context_editor.engine.applies import Applies
 from context_editor.engine.originals import file_originals
 from context_editor.engine.ports import ApplyAnswer, HostRow
 from context_editor.engine.records import record_of
-from context_editor.engine.uncollected import uncollected
 from context_editor.engine.view import View
 from context_editor.errors import ContextEditorError, RefusedError
 
@@ -65,7 +64,7 @@ class Retention(Applies):
         """
         started_s = self.clock.measure_s()
         try:
-            with uncollected(), self.folder.changed() as state:
+            with self.folder.changed() as state:
                 self._settle(state, is_final=True)
                 return self._answer_compaction(state, host_rows, started_s)
         except (ContextEditorError, OSError) as error:
