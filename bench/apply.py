@@ -28,9 +28,10 @@ from bench.sessions import session
 from tests.support.transcripts import SESSION
 
 from context_editor.core.assemble import OwnFacts
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.requests import EditCall, EditRequest
 from context_editor.core.names import Target
-from context_editor.core.rows import Conversation, Piece, PieceForm
+from context_editor.core.rows import Piece, PieceForm
 from context_editor.hosts.claude_code import presence
 from context_editor.hosts.claude_code.session import ClaudeSession
 from context_editor.hosts.claude_code.wiring import Opened, SessionRef, fast_loads, open_engine

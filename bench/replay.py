@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from context_editor.core.assemble import OwnFacts
-from context_editor.core.rows import Conversation, Piece, PieceForm, Row
+from context_editor.core.conversation import Conversation
+from context_editor.core.rows import Piece, PieceForm, Row
 from context_editor.core.sizes.estimate import Ruler
 from context_editor.core.specifics import required
 from context_editor.hosts.claude_code.session import ClaudeSession

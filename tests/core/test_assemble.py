@@ -12,16 +12,9 @@ from context_editor.core.assemble import (
     assemble,
     text_print,
 )
-from context_editor.core.rows import (
-    Call,
-    Conversation,
-    Index,
-    Media,
-    Piece,
-    PieceForm,
-    Row,
-    RowKind,
-)
+from context_editor.core.conversation import Conversation
+from context_editor.core.index import Index
+from context_editor.core.rows import Call, Media, Piece, PieceForm, Row, RowKind
 from context_editor.core.state import CarriedPart
 
 

@@ -4,10 +4,10 @@ import pytest
 from tests.support.rows import applied, conversation, ground, host, pending, person, text, tool
 from tests.support.work import Session, adding, closing, opening, removing
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.disposable import on_edit_accepted
 from context_editor.core.edits.model import Edit, Op
 from context_editor.core.names import Target
-from context_editor.core.rows import Conversation
 from context_editor.core.stages.carry import after_apply
 from context_editor.core.stages.marks import TagOp
 from context_editor.core.stages.turns import on_turn_end

@@ -4,8 +4,8 @@ import pytest
 from tests.support.rows import applied, conversation, host, person, text, tool
 from tests.support.work import Session, adding, closing, opening, removing
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import Edit, Op
-from context_editor.core.rows import Conversation
 from context_editor.core.stages.carry import after_apply, settled
 from context_editor.core.stages.flags import kept_rows, protected, review_marks
 from context_editor.core.stages.marks import TagOp

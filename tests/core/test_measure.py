@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from tests.support.policy_rows import Talk
 
 from context_editor.core.assemble import Assembler, OwnFacts, assemble
+from context_editor.core.conversation import Conversation
 from context_editor.core.measure import Estimates, Measured, PlacedSample, measured
-from context_editor.core.rows import Conversation, Piece, PieceForm
+from context_editor.core.rows import Piece, PieceForm
 from context_editor.core.sizes.calibration import Calibration, Sample
 from context_editor.core.sizes.estimate import Ruler
 from context_editor.core.sizes.families import family_of

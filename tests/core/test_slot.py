@@ -4,8 +4,8 @@ import pytest
 from tests.support.rows import applied, conversation, ground, person, text, tool
 from tests.support.work import Session, adding, removing
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import Edit, Op
-from context_editor.core.rows import Conversation
 from context_editor.core.slot import (
     StateChange,
     StateOutcome,

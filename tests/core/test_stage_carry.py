@@ -4,8 +4,8 @@ from tests.support.rows import Line, applied, conversation, own, person, text, t
 from tests.support.work import Session, adding, closing, opening
 
 from context_editor.core.anchors import Moves
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import Edit, Op
-from context_editor.core.rows import Conversation
 from context_editor.core.stages.carry import after_apply, settled
 from context_editor.core.stages.moves import moves_of
 from context_editor.core.stages.state import WorkState

@@ -14,8 +14,8 @@ from tests.support.rows import (
 )
 from tests.support.work import Session, adding, closing, opening
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.names import Target
-from context_editor.core.rows import Conversation
 from context_editor.core.stages.blocks import block_of
 from context_editor.core.stages.carry import after_apply, settled
 from context_editor.core.stages.header import stage_words

@@ -4,7 +4,7 @@ import pytest
 from tests.support.rows import CharSizer, Line, conversation, person, text, tool
 from tests.support.work import Session, adding, closing, opening
 
-from context_editor.core.rows import Conversation
+from context_editor.core.conversation import Conversation
 from context_editor.core.stages.carry import settled
 from context_editor.core.stages.header import stage_words
 from context_editor.core.stages.state import WorkState

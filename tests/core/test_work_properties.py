@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.support.rows import Line, applied, conversation, ground, own, person, text, tool
 from tests.support.work import Session, adding, closing, opening, removing
 
-from context_editor.core.rows import Conversation
+from context_editor.core.conversation import Conversation
 from context_editor.core.slot import StateChange, apply_state_changes
 from context_editor.core.stages.carry import after_apply, settled
 from context_editor.core.stages.marks import TagOp

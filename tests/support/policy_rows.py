@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from context_editor.core.assemble import OwnFacts, assemble
 from context_editor.core.candidates.calls import PathName
 from context_editor.core.candidates.facts import DiskFacts, FileFact
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.ground import Ground
 from context_editor.core.names import Names
-from context_editor.core.rows import Call, Conversation, Json, Media, Piece, PieceForm, Row
+from context_editor.core.rows import Call, Json, Media, Piece, PieceForm, Row
 
 CWD = "/project"
 CHARS_PER_TOKEN = 4

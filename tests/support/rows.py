@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 
 from context_editor.core.anchors import Moves
 from context_editor.core.assemble import OWN_TOOL_PREFIX, OwnFacts, assemble
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX, Edit
 from context_editor.core.names import Names
-from context_editor.core.rows import Call, Conversation, Media, Piece, PieceForm, Row
+from context_editor.core.rows import Call, Media, Piece, PieceForm, Row
 
 CHARS_PER_TOKEN = 4
 

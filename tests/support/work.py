@@ -3,9 +3,9 @@
 from tests.support.rows import LetterIds, ground
 
 from context_editor.core.close_report import ReportFacts
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import Edit
 from context_editor.core.names import Names, Target
-from context_editor.core.rows import Conversation
 from context_editor.core.stages.flags import listing_flags
 from context_editor.core.stages.marks import TagOp
 from context_editor.core.stages.moment import Moment

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from context_editor.core.rows import Conversation, Row
+from context_editor.core.conversation import Conversation
+from context_editor.core.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX
 from context_editor.core.growing import same_front
-from context_editor.core.rows import (
-    PRINT_HEX_CHARS,
-    Conversation,
-    Index,
-    Piece,
-    PieceForm,
-    Row,
-    RowKind,
-)
+from context_editor.core.index import Index
+from context_editor.core.rows import PRINT_HEX_CHARS, Piece, PieceForm, Row, RowKind
 from context_editor.core.state import STANDING_LABELS, CarriedPart
 
 OWN_TOOL_PREFIX: Final = "mcp__plugin_context-editor_editor__"

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.growing import Growing
-from context_editor.core.rows import Conversation, Piece, Row
+from context_editor.core.rows import Piece, Row
 from context_editor.core.sizes.calibration import (
     FACTOR_MIN,
     Calibration,

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.growing import same_front
-from context_editor.core.rows import Conversation, Row
+from context_editor.core.rows import Row
 from context_editor.errors import RefusedError
 
 REF_CHARS: Final = 4

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from context_editor.core.apply.emissions import Build, Emission
-from context_editor.core.rows import Conversation, Piece, PieceForm
+from context_editor.core.conversation import Conversation
+from context_editor.core.rows import Piece, PieceForm
 
 WHITE: Final = bytes(code for code in range(128) if chr(code).isspace())
 """The white space of ASCII: what `str.split` parts words by."""

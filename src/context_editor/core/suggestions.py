@@ -10,9 +10,10 @@ from itertools import accumulate
 from typing import Final
 
 from context_editor.core.candidates.model import Candidate
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.ground import Sizer
 from context_editor.core.names import Names
-from context_editor.core.rows import Conversation, Row, RowKind
+from context_editor.core.rows import Row, RowKind
 from context_editor.core.sizes.gain import Gain
 from context_editor.core.sizes.wording import format_tokens
 from context_editor.core.suggestion_state import SuggestionState

@@ -12,9 +12,10 @@ from context_editor.core.candidates.targets import (
     key_of,
     target_of,
 )
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import Op, Replacement
 from context_editor.core.growing import Sifted
-from context_editor.core.rows import Call, Conversation, Row, RowKind
+from context_editor.core.rows import Call, Row, RowKind
 from context_editor.core.sizes.wording import format_tokens
 
 WARNED_REREADS: Final = 3

@@ -8,8 +8,8 @@ from typing import Final
 
 from context_editor.core.apply.emissions import Build
 from context_editor.core.apply.model import Plan, Surroundings
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import Edit, Op
-from context_editor.core.rows import Conversation
 from context_editor.core.slot import slot_place
 from context_editor.core.stages.carry import after_apply
 from context_editor.core.stages.moves import moves_of

@@ -6,12 +6,13 @@ from typing import Final, TypeAlias
 
 from context_editor.core.apply.model import Surroundings
 from context_editor.core.apply.plan import first_change
+from context_editor.core.conversation import Conversation
 from context_editor.core.disposable import on_edit_accepted
 from context_editor.core.edits.admit import admit
 from context_editor.core.edits.ground import Admitted, Ground
 from context_editor.core.edits.model import Author, Edit, Op
 from context_editor.core.edits.requests import EditCall, EditRequest
-from context_editor.core.rows import Conversation, Row
+from context_editor.core.rows import Row
 from context_editor.core.sizes.gain import Gain
 from context_editor.core.sizes.wording import format_delta, format_tokens
 from context_editor.core.slot import StateChange, apply_state_changes, state_cancelled

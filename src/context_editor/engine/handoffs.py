@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.handoff import (
     Finding,
     HandoffFacts,
@@ -16,7 +17,7 @@ from context_editor.core.handoff import (
     with_instructions,
 )
 from context_editor.core.molt import latest
-from context_editor.core.rows import Conversation, Json, Piece, PieceForm
+from context_editor.core.rows import Json, Piece, PieceForm
 from context_editor.core.slot import slot_text
 from context_editor.engine.view import View
 

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.admit import described_pieces
 from context_editor.core.edits.model import Edit, Op, Replacement
-from context_editor.core.rows import Conversation, Media, Piece, Row
+from context_editor.core.rows import Media, Piece, Row
 from context_editor.store.archive import Archive, stored_pieces
 
 

@@ -7,9 +7,9 @@ from typing import Any, Final, cast
 
 from context_editor.core.apply.emissions import Build, Keep
 from context_editor.core.apply.model import Plan
+from context_editor.core.conversation import Conversation
 from context_editor.core.names import Names
 from context_editor.core.prints import emitted_print, stored_prints
-from context_editor.core.rows import Conversation
 from context_editor.core.state import Planted
 from context_editor.engine.settling import stored_groups
 from context_editor.errors import TranscriptError

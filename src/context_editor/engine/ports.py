@@ -8,8 +8,8 @@ from typing import Protocol
 
 from context_editor.core.apply.emissions import Build
 from context_editor.core.assemble import OwnFacts
+from context_editor.core.conversation import Conversation
 from context_editor.core.measure import PlacedSample
-from context_editor.core.rows import Conversation
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import TypeAlias
 from context_editor.core.apply.model import Changes, Plan, Surroundings
 from context_editor.core.apply.stored import StoredRow, stored_rows
 from context_editor.core.apply.walk import copied, emitted
-from context_editor.core.rows import Conversation, Piece, PieceForm
+from context_editor.core.conversation import Conversation
+from context_editor.core.rows import Piece, PieceForm
 from context_editor.core.state import Planted
 from context_editor.engine.align import is_same_row
 from context_editor.engine.ports import HostRow

@@ -7,10 +7,11 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, cast
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX, Op, Replacement
 from context_editor.core.names import refs_of
 from context_editor.core.prints import stored_prints
-from context_editor.core.rows import Conversation, PieceForm, Row
+from context_editor.core.rows import PieceForm, Row
 from context_editor.core.state import CarriedPart, Intent, Planted, SessionState, TurnChoices
 from context_editor.engine.ports import Settled
 from context_editor.store.files import append_line

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from context_editor.core.candidates.calls import PathName
 from context_editor.core.candidates.facts import DiskFacts, FileFact, paths_named
-from context_editor.core.rows import Conversation
+from context_editor.core.conversation import Conversation
 
 COMPARED_BYTES: Final = 1_048_576
 """Files larger than this are not read for a comparison: a read of the host shows at most a part of them."""

@@ -7,8 +7,9 @@ from context_editor.core.apply.emissions import Build
 from context_editor.core.apply.model import Changes, Surroundings
 from context_editor.core.apply.stored import stored_rows
 from context_editor.core.apply.walk import emitted, walked
+from context_editor.core.conversation import Conversation
 from context_editor.core.prints import stored_prints
-from context_editor.core.rows import Call, Conversation, Piece, PieceForm
+from context_editor.core.rows import Call, Piece, PieceForm
 from context_editor.errors import RefusedError
 
 FORMS = st.sampled_from(["prompt", "text", "thinking", "call", "result", "attachment"])

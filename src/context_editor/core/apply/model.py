@@ -9,8 +9,9 @@ from context_editor.core.apply.emissions import (
     Emission,
 )
 from context_editor.core.apply.stored import StoredRow, stored_rows
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import Edit
-from context_editor.core.rows import Conversation, Piece, Row
+from context_editor.core.rows import Piece, Row
 from context_editor.core.slot import SlotPlace
 
 

@@ -8,7 +8,8 @@ from context_editor.core.apply.model import Changes, Plan, Surroundings
 from context_editor.core.apply.plan import check_legal
 from context_editor.core.apply.stored import stored_rows
 from context_editor.core.apply.walk import emitted
-from context_editor.core.rows import Conversation, Piece, PieceForm, Row
+from context_editor.core.conversation import Conversation
+from context_editor.core.rows import Piece, PieceForm, Row
 from context_editor.core.state import HANDOFF_LABEL, INDEX_LABEL, STANDING_LABELS, CarriedPart
 
 STANDING: Final = frozenset(

@@ -9,10 +9,11 @@ from context_editor.core.apply.emissions import (
 )
 from context_editor.core.apply.model import Changes, Placed, Surroundings
 from context_editor.core.apply.walk import joined
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits import wording
 from context_editor.core.edits.admit import described_pieces
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX, Op
-from context_editor.core.rows import Call, Conversation, Piece, PieceForm, Row
+from context_editor.core.rows import Call, Piece, PieceForm, Row
 from context_editor.core.state import INDEX_LABEL, PROMPT_LABEL, CarriedPart
 from context_editor.errors import RefusedError
 

@@ -17,8 +17,9 @@ from context_editor.core.apply.emissions import (
 from context_editor.core.apply.model import Changes, Placed, Plan, Surroundings
 from context_editor.core.apply.places import place, place_index, place_new_slot
 from context_editor.core.apply.walk import emitted
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import Op
-from context_editor.core.rows import Conversation, PieceForm, Row
+from context_editor.core.rows import PieceForm, Row
 from context_editor.errors import RefusedError
 
 SERVICE_TOKENS_ALLOWED: Final = 2_000

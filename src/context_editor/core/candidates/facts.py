@@ -6,7 +6,8 @@ from functools import lru_cache
 from posixpath import join, normpath
 
 from context_editor.core.candidates.calls import PathName, path_name
-from context_editor.core.rows import Conversation, RowKind
+from context_editor.core.conversation import Conversation
+from context_editor.core.rows import RowKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,12 @@ from context_editor.core.candidates.reads import (
     superseded_reads,
 )
 from context_editor.core.candidates.texts import REMEMBERED_TEXTS, TextMemory
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits import wording
 from context_editor.core.edits.admit import PLACEHOLDER_ID
 from context_editor.core.edits.checks import is_gain
 from context_editor.core.edits.ground import Ground
-from context_editor.core.rows import Conversation, Piece, Row, RowKind
+from context_editor.core.rows import Piece, Row, RowKind
 
 CHARS_PER_BIG_TOKEN: Final = 4
 """Characters that count as one token of the big mark: 8,000 for 2,000 tokens (rule G1)."""

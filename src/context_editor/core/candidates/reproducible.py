@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from context_editor.core.candidates.calls import READ, path_name
 from context_editor.core.candidates.facts import DiskFacts, FileFact, paths_named
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.admit import REPRODUCIBLE_TOOLS
-from context_editor.core.rows import Conversation, Row, RowKind
+from context_editor.core.rows import Row, RowKind
 
 __all__ = ["DiskFacts", "FileFact", "Reproducible", "paths_named", "reproducible"]
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits import wording
 from context_editor.core.edits.checks import (
     checked_text,
@@ -19,7 +20,7 @@ from context_editor.core.edits.checks import (
 from context_editor.core.edits.ground import Admitted, Ground
 from context_editor.core.edits.model import Author, Op, Replacement
 from context_editor.core.edits.requests import EditRequest
-from context_editor.core.rows import Conversation, Piece, Row, RowKind
+from context_editor.core.rows import Piece, Row, RowKind
 from context_editor.core.state import STANDING_LABELS
 from context_editor.errors import RefusedError
 

@@ -3,10 +3,11 @@
 import re
 from typing import Final
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX
 from context_editor.core.edits.wording import is_replacement_text
 from context_editor.core.growing import Growing
-from context_editor.core.rows import Conversation, Row
+from context_editor.core.rows import Row
 
 _CALL_ID: Final = re.compile(rf"t:{COLLAPSE_ID_PREFIX}c([0-9]{{1,9}})")
 _NAMED: Final = re.compile(r", id c([0-9]{1,9}) \(original: ")

@@ -4,9 +4,10 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import Edit, Op, Replacement
 from context_editor.core.names import Names
-from context_editor.core.rows import Conversation, Piece, Row
+from context_editor.core.rows import Piece, Row
 
 
 class Sizer(Protocol):

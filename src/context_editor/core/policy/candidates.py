@@ -8,6 +8,7 @@ from context_editor.core.candidates import ready
 from context_editor.core.candidates.find import has_pointer, untouchable_rows
 from context_editor.core.candidates.model import Candidate, Cause
 from context_editor.core.candidates.texts import lines_of
+from context_editor.core.conversation import Conversation
 from context_editor.core.digest import Evidence, mentions
 from context_editor.core.edits import wording
 from context_editor.core.edits.admit import PLACEHOLDER_ID
@@ -18,7 +19,7 @@ from context_editor.core.policy.preserved import (
     newest_results,
     preserved,
 )
-from context_editor.core.rows import Conversation, Row, RowKind
+from context_editor.core.rows import Row, RowKind
 
 
 class Step(IntEnum):

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from context_editor.core.conversation import Conversation
 from context_editor.core.policy.settings import LEAST_KEPT_RESULTS
-from context_editor.core.rows import Conversation, Row, RowKind
+from context_editor.core.rows import Row, RowKind
 
 
 @dataclass(frozen=True)

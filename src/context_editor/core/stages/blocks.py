@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from context_editor.core.anchors import Places
+from context_editor.core.conversation import Conversation
 from context_editor.core.names import Names
-from context_editor.core.rows import Conversation, Row
+from context_editor.core.rows import Row
 from context_editor.core.stages.state import Block, WorkState
 
 UNNAMED: Final = "start"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from context_editor.core.anchors import Anchor, Moves, Places, followed
-from context_editor.core.rows import Conversation
+from context_editor.core.conversation import Conversation
 from context_editor.core.stages.blocks import extent, stage_start
 from context_editor.core.stages.state import Block, Mark, MarkKind, Note, Run, Stage, WorkState
 

@@ -5,8 +5,9 @@ from typing import Final
 
 from context_editor.core.anchors import Places
 from context_editor.core.candidates.model import Candidate, Cause
+from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import Edit
-from context_editor.core.rows import Conversation, Row
+from context_editor.core.rows import Row
 from context_editor.core.stages.blocks import stage_flags
 from context_editor.core.stages.lines import one_line
 from context_editor.core.stages.state import Mark, MarkKind, WorkState

@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import Final
 
 from context_editor.core.anchors import Places
+from context_editor.core.conversation import Conversation
 from context_editor.core.names import Names, Target
-from context_editor.core.rows import Conversation, Row, RowKind
+from context_editor.core.rows import Row, RowKind
 from context_editor.errors import RefusedError
 
 LAST: Final = "last"
