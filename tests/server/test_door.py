@@ -223,3 +223,16 @@ def test_what_no_server_is_needed_for_is_answered_by_the_process_itself(
     assert hook(environment, "session-start", {**queued["session"], "session_id": SESSION}) == {}
 
     assert not (Path(environment["CLAUDE_PLUGIN_DATA"]) / "log").exists()
+
+
+def test_a_persons_command_is_answered_by_the_server_unless_the_command_line_is_needed(
+    environment: dict[str, str], queued: dict[str, Any], server: subprocess.Popen[bytes]
+) -> None:
+    assert server.poll() is None
+
+    status = bridge(environment, "command", {**queued, "name": "status", "args": ""})
+    health = bridge(environment, "command", {**queued, "name": "doctor", "args": ""})
+
+    assert "Queued: 1 edit(s)" in status["text"]
+    assert "Python" in health["text"]
+    assert not (Path(environment["CLAUDE_PLUGIN_DATA"]) / "log").exists()

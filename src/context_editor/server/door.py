@@ -89,6 +89,8 @@ class _Door:
         from context_editor.hosts.claude_code import bridge  # noqa: PLC0415 (see `Sessions._opened`)
 
         name, given = event.removeprefix(quick.BRIDGE), bridge.given_in(raw)
+        if bridge.needs_command_line(name, given):
+            return b""
         caller = Caller(str(given["session"]["id"]), Path(str(given["session"]["transcript"])))
         for _ in range(bridge.CONFIRM_TRIES):
             with uncollected(), self.sessions.looked_at(caller, is_mid_turn=False) as engine:

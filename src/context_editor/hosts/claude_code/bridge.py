@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -82,7 +82,17 @@ def answer_of(event: str, engine: Engine, given: Mapping[str, Any]) -> bytes:
     if event == "confirm":
         answer = _confirmed(engine)
         return _handed(engine, answer) if answer else b""
-    return _handed(engine, EVENTS[event](engine, given))
+    handler = partial(_command, _never) if event == "command" else EVENTS[event]
+    return _handed(engine, handler(engine, given))
+
+
+def needs_command_line(event: str, given: Mapping[str, Any]) -> bool:
+    """Whether a process that holds the command line must answer."""
+    return event == "command" and given["name"] in slash.BY_THE_COMMAND_LINE
+
+
+def _never(arguments: Sequence[str]) -> str:
+    raise AssertionError(arguments)
 
 
 def given_in(raw: bytes) -> Mapping[str, Any]:

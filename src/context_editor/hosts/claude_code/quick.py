@@ -133,8 +133,8 @@ BRIDGE_WAIT_S: Final = 40.0
 BRIDGE: Final = "bridge "
 """What stands in front of the events of the mod's bridge, at the door."""
 
-AT_THE_DOOR: Final = ("turn-end", "compact", "digests", "archive", "confirm")
-"""The bridge's events that need the session read, and nothing of the process that asks."""
+AT_THE_DOOR: Final = ("turn-end", "compact", "digests", "archive", "confirm", "command")
+"""The bridge's events that need the session read; the server leaves some commands to the process that asks."""
 
 
 def _at_the_door(event: str, raw: bytes, wait_s: float = DOOR_WAIT_S) -> bytes:

@@ -162,6 +162,9 @@ COMMANDS: Final[Mapping[str, Command]] = {
 }
 """What may be asked, by the name behind `/context-editor:`. A further one is a line here and a file in `commands/`."""
 
+BY_THE_COMMAND_LINE: Final = frozenset({"report", "doctor"})
+"""The commands that the command line answers; for all others the engine is enough."""
+
 PERSONS_PART: Final = """\
 # Commands for you
 They are answered here, at once; the agent is sent nothing.
