@@ -182,3 +182,36 @@ def test_a_row_that_never_reaches_the_file_is_waited_for_a_second_and_nothing_is
     assert sum(waits) == pytest.approx(1.0)
     assert "its file does not show yet" in answer.skip
     assert engine.folder.read().queue
+
+
+@pytest.mark.parametrize("rows_written", [1, 3, -1])
+def test_c25_an_apply_that_the_host_has_written_a_part_of_is_not_settled_before_the_rest_stands(
+    tmp_path: Path, rows_written: int
+) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "summarize", 8)
+    host.carry_out(engine.plan_apply(host.host_rows()))
+    whole = host.pieces
+    host.pieces = [piece for row in host.stored()[:rows_written] for piece in row]
+
+    assert engine.confirm() == ""
+    assert engine.folder.read().intent is not None
+
+    host.pieces = whole
+    assert "applied 1 edit(s)" in engine.confirm()
+    assert engine.folder.read().epoch == 1
+
+
+def test_c25_an_apply_whose_last_row_still_lacks_what_rides_behind_it_is_not_settled_yet(
+    tmp_path: Path,
+) -> None:
+    host, engine = session(tmp_path)
+    host.attach("hook_additional_context", "a hook said so")
+    edit(engine, "summarize", 8)
+    host.carry_out(engine.plan_apply(host.host_rows()))
+    *host.pieces, rider = host.pieces
+
+    assert engine.confirm() == ""
+
+    host.pieces = [*host.pieces, rider]
+    assert "applied 1 edit(s)" in engine.confirm()

@@ -272,6 +272,8 @@ class Applies(Look):
         if not settled.is_found and not is_final and self._may_still_come(intent):
             return ""
         found = self._matched(state, intent) if settled.is_found else None
+        if found and found.is_partial and not is_final and self._may_still_come(intent):
+            return ""
         if found is None or not found.is_ours:
             state.intent = None
             state.report = NOT_TAKEN

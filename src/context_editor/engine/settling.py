@@ -25,6 +25,7 @@ class Matched:
     Attributes:
         reason: Why it is not what was planned; empty when it is.
         is_ours: Whether what was handed over is there at all: another compaction may stand in its place.
+        is_partial: Whether only a beginning of it stands, and nothing else.
         renamed: New anchors of rows, by the anchor that each had before.
         standing: Anchors of the rows that each replacement put there.
         service: Anchors of rows that are the product's own words.
@@ -34,6 +35,7 @@ class Matched:
 
     reason: str = ""
     is_ours: bool = True
+    is_partial: bool = False
     renamed: dict[str, str] = field(default_factory=dict)
     standing: dict[str, tuple[str, ...]] = field(default_factory=dict)
     service: tuple[str, ...] = ()
@@ -69,11 +71,10 @@ def matched(planted: Sequence[Planted], conversation: Conversation) -> Matched:
     pairs = list(zip(range(len(planted)), groups, strict=False))
     if reason:
         pairs = [(at, groups[to]) for at, to in _alike([one.print for one in planted], prints)]
-    found = Matched(reason, not reason or _is_ours(planted, {at for at, _ in pairs}))
+    is_ours = not reason or _is_ours(planted, {at for at, _ in pairs})
+    found = Matched(reason, is_ours, _is_partial(planted, groups, prints))
     fresh = refs_of(conversation.rows, {})
-    beginnings: dict[str, list[Row]] = {}
-    for row in conversation.rows:
-        beginnings.setdefault(row.pieces[0].handle, []).append(row)
+    beginnings = _beginnings(conversation)
     service: list[str] = []
     for at, group in pairs:
         one = planted[at]
@@ -99,6 +100,14 @@ def matched(planted: Sequence[Planted], conversation: Conversation) -> Matched:
     return replace(found, service=tuple(service))
 
 
+def _beginnings(conversation: Conversation) -> dict[str, list[Row]]:
+    """The rows that begin in each stored row, by the host's id of it."""
+    found: dict[str, list[Row]] = {}
+    for row in conversation.rows:
+        found.setdefault(row.pieces[0].handle, []).append(row)
+    return found
+
+
 def matched_by_calls(
     made: Sequence[Replacement], conversation: Conversation, reason: str
 ) -> Matched:
@@ -110,6 +119,19 @@ def matched_by_calls(
         calls = tuple(a for a in anchors if a.startswith("t:") and a in conversation.by_anchor)
         standing.update({one.id: calls} if calls else {})
     return Matched(reason, standing=standing)
+
+
+def _is_partial(
+    planted: Sequence[Planted], groups: Sequence[Sequence[str]], prints: Sequence[str]
+) -> bool:
+    """Whether all that stands is a beginning of what was handed over: the host writes more than one page in steps."""
+    if not prints or len(prints) > len(planted):
+        return False
+    if any(one.print != stored for one, stored in zip(planted, prints, strict=False)):
+        return False
+    last = planted[len(prints) - 1]
+    is_cut = bool(last.kept) and len(groups[-1]) < len(last.handles)
+    return len(prints) < len(planted) or is_cut
 
 
 def _mismatch(planted: Sequence[Planted], prints: Sequence[str]) -> str:

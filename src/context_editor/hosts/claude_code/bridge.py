@@ -33,7 +33,7 @@ Event: TypeAlias = Callable[[Engine, Mapping[str, Any]], Answer]
 APPLY_COMMAND: Final = "context-editor: apply {count} edit(s)"
 """The arguments of the `/compact` that carries an apply out (contract)."""
 
-CONFIRM_TRIES: Final = 30
+CONFIRM_TRIES: Final = 100
 CONFIRM_PAUSE_S: Final = 0.1
 """How often, and how far apart in seconds, the new rows are looked for: the host writes them a little after it says
 that the compaction is done, 0.3 s later wherever it was seen."""

@@ -43,6 +43,7 @@ class ClaudeSession:
     loads: Loads
     is_mid_turn: bool = False
     _live: LiveTranscript = field(init=False)
+    _reread_at: int = -1
     _assembler: Assembler = field(default_factory=Assembler)
     _samples: Growing[UsageSample, PlacedSample] = field(default_factory=lambda: Growing(_placed))
 
@@ -119,7 +120,9 @@ class ClaudeSession:
         if boundary is None or boundary.offset < offset:
             return Settled(is_found=False)
         patched = make_resumable(self.transcript, self.loads)
-        live.reread()
+        if patched.rows or self._reread_at != boundary.offset:
+            live.reread()
+            self._reread_at = boundary.offset
         how = (
             f"patched {patched.rows} rows"
             if not patched.reason
