@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.transcripts import SESSION, Transcript, text
+from tests.support.transcripts import SESSION, Transcript, call, text
+
+from context_editor.hosts.claude_code.meter import context_tokens
 
 ROOT = Path(__file__).resolve().parents[3]
 HOOKS = ROOT / "hooks"
@@ -129,3 +131,18 @@ def test_a_fault_is_told_in_one_line_and_logged(tmp_path: Path) -> None:
     assert "failed in its post-tool-use hook" in answer["systemMessage"]
     log = (tmp_path / "log" / "hooks.log").read_text(encoding="utf-8")
     assert "KeyError: 'session_id'" in log
+
+
+def test_f4_the_size_is_read_off_the_last_usage_behind_the_long_results_that_follow_it(
+    tmp_path: Path,
+) -> None:
+    session = Transcript()
+    session.prompt("go")
+    session.answer(
+        call("Bash", "toolu_1", command="cat log"), usage={"input_tokens": 3, "output_tokens": 9}
+    )
+    session.result("toolu_1", "x" * 100_000)
+
+    size = context_tokens(str(session.write(tmp_path / f"{SESSION}.jsonl")))
+
+    assert size > 12

@@ -10,8 +10,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-TAIL_BYTES: Final = 65_536
-"""How much of the transcript's end is looked at: the last answer's usage stands there."""
+TAIL_BYTES: Final = 262_144
+"""How much of the transcript's end is looked at: the last answer's usage stands there.
+
+The host writes an answer a little after its tools began; what stands in front of it are the results of
+the answer before, of 60 KB each where they are long.
+"""
 
 CHARS_PER_TOKEN: Final = 3
 """Characters that count as one token of what came after the last usage: on the safe side for code."""
