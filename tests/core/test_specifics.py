@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_editor.core import specific_figures, specific_forms
-from context_editor.core.specific_forms import Text
+from context_editor.core.specific_text import Text
 from context_editor.core.specifics import (
     LINE_SHARE,
     SpecificKind,

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from context_editor.core.specific_forms import Hit, Scanner, SpecificKind, Text, has_digit
+from context_editor.core.specific_forms import Hit, Scanner, SpecificKind, has_digit
+from context_editor.core.specific_text import Text
 
 _NUMBER: Final = rb"[0-9]{1,18}+(?:[.,_][0-9]{1,18})*+(?:[eE][-+]?[0-9]{1,3})?+"
 

@@ -2,8 +2,7 @@
 
 Scanning runs over UTF-8 bytes and stays linear. Each class has an anchor, a few bytes that every
 one of its members holds and that ordinary text seldom does; only around an anchor is the whole form
-tried, in a window of fixed size. Two masks let one literal stand for a class of bytes, because a
-search for a literal is some fifty times as fast as a search for a character class.
+tried, in a window of fixed size.
 """
 
 import re
@@ -11,6 +10,8 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from operator import attrgetter
 from typing import Final, NamedTuple
+
+from context_editor.core.specific_text import DIGITS, LOWER, UPPER, WORD, Text
 
 
 class SpecificKind(StrEnum):
@@ -41,77 +42,6 @@ class Hit(NamedTuple):
     label: str = ""
 
 
-_UPPER: Final = bytes(range(ord("A"), ord("Z") + 1))
-_LOWER: Final = _UPPER.lower()
-_DIGITS: Final = b"0123456789"
-_WORD: Final = _UPPER + _LOWER + _DIGITS + b"_"
-_HEX: Final = _DIGITS + b"abcdef"
-
-_DIGIT_MASK: Final = bytes.maketrans(_DIGITS, b"0" * 10)
-"""Every digit becomes `0`; the rest stays."""
-
-_CODE_MASK: Final = bytes.maketrans(_DIGITS + _UPPER, b"0" * 10 + b"A" * 26)
-"""Every digit becomes `0`, every capital `A`; the rest stays."""
-
-
-def _hex_mask() -> bytes:
-    table = bytearray(b" " * 256)
-    for byte in _WORD:
-        table[byte] = ord("w")
-    for byte in _HEX:
-        table[byte] = ord("h")
-    return bytes(table)
-
-
-_HEX_MASK: Final = _hex_mask()
-"""Lower-case hexadecimal digits become `h`, other word bytes `w`, the rest a space."""
-
-
-class Text:
-    """A text as bytes, with its masks.
-
-    Attributes:
-        data: The text in UTF-8; lone surrogates are passed through.
-        digits: The text under the digit mask.
-        has_digit: Whether there is a digit in it.
-    """
-
-    __slots__ = ("_lower", "data", "digits", "has_digit")
-
-    def __init__(self, data: bytes) -> None:
-        """A text of which nothing is known yet."""
-        self.data = data
-        self.digits = data.translate(_DIGIT_MASK)
-        self.has_digit = b"0" in self.digits
-        self._lower: bytes | None = None
-
-    @property
-    def codes(self) -> bytes:
-        """The text under the mask for codes."""
-        return self.data.translate(_CODE_MASK)
-
-    @property
-    def hexes(self) -> bytes:
-        """The text under the hexadecimal mask."""
-        return self.data.translate(_HEX_MASK)
-
-    @property
-    def lower(self) -> bytes:
-        """The text with its ASCII capitals lowered; offsets are the same."""
-        if self._lower is None:
-            self._lower = self.data.lower()
-        return self._lower
-
-    def tail(self, end: int, reach: int, chars: bytes) -> int:
-        """Where the run of `chars` that ends at `end` begins, at most `reach` bytes back."""
-        piece = self.data[max(0, end - reach) : end]
-        return end - len(piece) + len(piece.rstrip(chars))
-
-    def follows_word(self, at: int) -> bool:
-        """Whether the byte in front of `at` is a letter, a digit or an underscore."""
-        return at > 0 and self.data[at - 1] in _WORD
-
-
 WINDOW_BYTES: Final = 48
 """How far behind an anchor a form may run before it is tried again without a limit.
 
@@ -124,7 +54,7 @@ URL_BYTES: Final = 2_048
 """The longest address, the limit that browsers and servers share; the rest is cut off."""
 
 _SCHEME_BYTES: Final = 12
-_SCHEME: Final = _UPPER + _LOWER + _DIGITS + b"+.-"
+_SCHEME: Final = UPPER + LOWER + DIGITS + b"+.-"
 _URL_RUN: Final = re.compile(rb"[^\x00-\x20\x7f<>\"'`|\\^]*+")
 _URL_STOP: Final = re.compile(
     r"[\s\ufffd\u2018-\u201f\u3000-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff20]"
@@ -211,7 +141,7 @@ def named_errors(text: Text) -> Iterator[Hit]:
     """Errors with a name: `TypeError`, `IOException`, `ENOENT`, `ERR_NOT_FOUND`, `SIGSEGV`."""
     for form in _NAMED:
         for found in form.finditer(text.data):
-            start = text.tail(found.start(), _NAME_BYTES, _WORD)
+            start = text.tail(found.start(), _NAME_BYTES, WORD)
             name = text.data[start : found.end()]
             has_front = found.group() in _BARE_NAMES
             if has_front != (start == found.start()) and name[:1].isupper():
@@ -221,7 +151,7 @@ def named_errors(text: Text) -> Iterator[Hit]:
 _ISSUE_ANCHOR: Final = re.compile(rb"#0")
 _ISSUE: Final = re.compile(rb"#[0-9]{1,9}(?![0-9A-Za-z_])")
 _REPO_BYTES: Final = 140
-_REPO_CHARS: Final = _WORD + b"./-"
+_REPO_CHARS: Final = WORD + b"./-"
 _REPO: Final = re.compile(rb"[0-9A-Za-z][0-9A-Za-z_.-]*/[0-9A-Za-z_.-]+")
 
 
@@ -273,7 +203,7 @@ _SAID: Final = re.compile(
 _VERSION_WORDS: Final = (b"version", "版本".encode())
 _VERSION_ANCHORS: Final = tuple(map(re.compile, _VERSION_WORDS))
 _VERSION_BYTES: Final = 12
-_VERSION_CHARS: Final = _DIGITS + b".v"
+_VERSION_CHARS: Final = DIGITS + b".v"
 
 
 def _dotted(text: Text) -> Iterator[Hit]:
@@ -335,7 +265,7 @@ def hashes(text: Text) -> Iterator[Hit]:
 
 _PLACE_ANCHOR: Final = re.compile(rb":0")
 _PLACE_BYTES: Final = 240
-_PATH_CHARS: Final = _WORD + b"./\\~@+-"
+_PATH_CHARS: Final = WORD + b"./\\~@+-"
 _FILE_NAME: Final = re.compile(rb"[0-9A-Za-z_)\]-]\.[A-Za-z][0-9A-Za-z_]{0,9}\Z")
 _LINE: Final = re.compile(rb":[0-9]{1,9}(?::[0-9]{1,9}|-[0-9]{1,9})?(?![0-9A-Za-z_])")
 

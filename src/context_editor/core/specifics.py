@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import Final
 
 from context_editor.core import specific_figures, specific_forms
-from context_editor.core.specific_forms import Hit, Scanner, SpecificKind, Text
+from context_editor.core.specific_forms import Hit, Scanner, SpecificKind
+from context_editor.core.specific_text import Text
 
 __all__ = [
     "Completion",
