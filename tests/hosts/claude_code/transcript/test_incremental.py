@@ -144,12 +144,17 @@ def _check(content: bytes, cuts: list[int], settled: int) -> None:
             assert in_parts == assemble(parts.pieces, own, parts.unreadable)
         whole = LiveTranscript(path, orjson.loads)
         whole.refresh()
+        _assert_same(parts, whole)
+        parts.reread()
+        _assert_same(parts, whole)
 
-    assert parts.pieces == whole.pieces
-    assert parts.unreadable == whole.unreadable
-    assert parts.turns_started == whole.turns_started
-    assert parts.usage == whole.usage
-    assert [entry.uuid for entry in parts.chain] == [entry.uuid for entry in whole.chain]
+
+def _assert_same(one: LiveTranscript, other: LiveTranscript) -> None:
+    assert one.pieces == other.pieces
+    assert one.unreadable == other.unreadable
+    assert one.turns_started == other.turns_started
+    assert one.usage == other.usage
+    assert [entry.uuid for entry in one.chain] == [entry.uuid for entry in other.chain]
 
 
 @given(sessions())

@@ -272,6 +272,27 @@ def test_bookkeeping_lines_are_not_parsed(path: Path) -> None:
     assert [line for line in parsed if b"queue-operation" in line or b"api-request" in line] == []
 
 
+def test_rows_patched_behind_a_boundary_are_read_anew_and_nothing_is_counted_twice(
+    path: Path,
+) -> None:
+    session = Transcript()
+    session.prompt("one")
+    session.raw("{torn")
+    session.boundary()
+    session.raw("{torn, too")
+    session.prompt("two")
+    content = session.bytes()
+    reader = reader_of(path, content)
+    path.write_bytes(content.replace(b'"two"', b'"TWO"'))
+
+    assert reader.reread()
+
+    assert reader.entries[-1].content == "TWO"
+    assert [entry.type for entry in reader.entries] == ["user", "system", "user"]
+    assert reader.unreadable == 2
+    assert not reader.refresh()
+
+
 def test_content_in_front_of_a_boundary_is_let_go_and_can_be_read_again(path: Path) -> None:
     session = Transcript()
     session.prompt("one")

@@ -67,7 +67,7 @@ class LiveTranscript:
         return is_changed
 
     def reread(self) -> bool:
-        """Read the whole file anew, for rows that were patched in place."""
+        """Read all since the last boundary anew, for rows that were patched in place."""
         is_changed = self.reader.reread()
         self._work = self._anew()
         return is_changed

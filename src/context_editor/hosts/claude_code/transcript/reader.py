@@ -96,6 +96,8 @@ class TranscriptReader:
         self._places: dict[str, int] = {}
         self._strings: Interned = {}
         self._boundary = -1
+        self._unreadable_before = 0
+        self._waiting_before = self.turns.waiting
 
     @property
     def boundary(self) -> Entry | None:
@@ -136,8 +138,16 @@ class TranscriptReader:
             return had_entries
 
     def reread(self) -> bool:
-        """Read the whole file anew: for rows that were patched in place at the same size."""
-        self._start_over()
+        """Read all since the last boundary anew: for rows behind it that were patched in place at the same size."""
+        boundary = self.boundary
+        if boundary is None:
+            self._start_over()
+            return self.refresh()
+        self.generation += 1
+        self.unreadable = self._unreadable_before
+        self.turns.again_from(self._waiting_before)
+        self._offset = boundary.offset
+        self._tail = self._bytes_at(max(0, boundary.offset - TAIL_BYTES), boundary.offset)
         return self.refresh()
 
     def loaded(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -155,9 +165,12 @@ class TranscriptReader:
 
     def raw_bytes(self, entry: Entry) -> bytes:
         """The bytes of the entry's JSON as they stand now; empty when the file is gone."""
+        return self._bytes_at(entry.offset, entry.offset + entry.length)
+
+    def _bytes_at(self, start: int, end: int) -> bytes:
         try:
             with self.path.open("rb", buffering=0) as file:
-                return os.pread(file.fileno(), entry.length, entry.offset)
+                return os.pread(file.fileno(), end - start, start)
         except FileNotFoundError:
             return b""
 
@@ -254,7 +267,9 @@ class TranscriptReader:
     def _let_go_before(self, boundary: Entry) -> None:
         for entry in self.entries[max(self._boundary, 0) : boundary.index]:
             entry.let_go()
-        self._boundary = boundary.index
+        if boundary.index != self._boundary:
+            self._boundary, self._unreadable_before = boundary.index, self.unreadable
+            self._waiting_before = self.turns.waiting
 
     def _note_sessions(self, entry: Entry, raw: Raw) -> None:
         if entry.session:

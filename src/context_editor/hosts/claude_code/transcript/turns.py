@@ -1,7 +1,7 @@
 """The turns of a session, counted over its whole transcript."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from context_editor.hosts.claude_code.transcript.entries import Entry
 from context_editor.hosts.claude_code.transcript.shapes import records_of, word_of
@@ -20,6 +20,10 @@ OWN_TOOL_PREFIX: Final = "mcp__plugin_context-editor_editor__"
 _STARTING: Final = frozenset(
     {Source.PERSON, Source.PLUGIN, Source.TASK_NOTIFICATION, Source.SYSTEM}
 )
+
+
+Waiting: TypeAlias = tuple[tuple[str, bool] | None, int]
+"""A prompt that may yet turn out to have started a turn, and its place; None for most points of a file."""
 
 
 class TurnLedger:
@@ -49,6 +53,16 @@ class TurnLedger:
     def number(self, entry: Entry) -> int:
         """The number of the turn that this prompt started, from 1; 0 when it started none (yet)."""
         return self._numbers.get(turn_key(entry), 0)
+
+    @property
+    def waiting(self) -> Waiting:
+        """What is not settled at this point of the file; for `again_from`."""
+        return self._waiting, self._waiting_index
+
+    def again_from(self, waiting: Waiting) -> None:
+        """Be ready to take in once more what followed a point of the file; turns that started keep their numbers."""
+        prompt, self._waiting_index = waiting
+        self._waiting = None if prompt and prompt[0] in self._numbers else prompt
 
     def take(self, entry: Entry) -> None:
         """Take one more entry in, in file order."""
