@@ -50,9 +50,12 @@ const resumed = async ($: EngineInterface, resume: unknown): Promise<void> => {
   }
 }
 
+/** How a turn ended: by itself or not, with which answer, and when. */
+type TurnEnd = Readonly<{ isNormal: boolean; answer: string; endedMs: number }>
+
 /** Applies what is queued: the compaction and the continuation are queued at once, and run in this order. */
-const applied = async ($: EngineInterface, isNormal: boolean, answerText: string): Promise<void> => {
-  const turn = await asked($, 'turn-end', { isNormal, answer: answerText })
+const applied = async ($: EngineInterface, end: TurnEnd): Promise<void> => {
+  const turn = await asked($, 'turn-end', end)
   const notice = turn['notice']
   const args = turn['command']
   const resume = turn['resume']
@@ -133,6 +136,7 @@ export const register: Register = (on, options) => {
   }).catch((_, e, next) => next(e))
 
   on('turn.complete', async ($, e, next) => {
+    const endedMs = await $.clock.now()
     const completed = await next(e)
     const isMainLoop = e.agentId === undefined
 
@@ -140,7 +144,7 @@ export const register: Register = (on, options) => {
       idles($)
     }
     if (isMainLoop && (await hasQueue($))) {
-      await quietly($, applied($, e.reason === 'answer', e.answer))
+      await quietly($, applied($, { isNormal: e.reason === 'answer', answer: e.answer, endedMs }))
     }
 
     return completed

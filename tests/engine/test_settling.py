@@ -215,3 +215,16 @@ def test_c25_an_apply_whose_last_row_still_lacks_what_rides_behind_it_is_not_set
 
     host.pieces = [*host.pieces, rider]
     assert "applied 1 edit(s)" in engine.confirm()
+
+
+@pytest.mark.parametrize("is_normal", [True, False])
+def test_c7_the_late_word_of_an_earlier_turns_end_leaves_what_a_later_turn_asked_for(
+    tmp_path: Path, *, is_normal: bool
+) -> None:
+    _, engine = session(tmp_path)
+    edit(engine, "summarize", 3)
+    asked_s = engine.clock.now_s()
+    engine.edit(EditCall((), when="turn_end", has_when=True))
+
+    assert engine.turn_ended(is_normal=is_normal, ended_s=asked_s - 1).edits == 0
+    assert engine.turn_ended(is_normal=True, ended_s=asked_s + 1).edits == 1

@@ -52,6 +52,7 @@ class TurnChoices:
         keep_cache: Whether a call asked to apply only where the cached prefix survives.
         marker: Whether a valid optimize marker ended the turn.
         turn: The turn that these choices belong to; they are void in any other.
+        asked_s: When the newest of these calls was made, in seconds since the epoch, UTC.
     """
 
     resume: str | bool = True
@@ -59,6 +60,7 @@ class TurnChoices:
     keep_cache: bool = False
     marker: bool = False
     turn: int = 0
+    asked_s: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ def _queued_line(edit: Edit, admitted: Admitted, ground: Ground) -> str:
     return f"{edit.id} {edit.op}{target} {span}: {format_delta(-edit.saved_tokens)} tokens"
 
 
-def choices_after(call: EditCall, before: TurnChoices, turn: int) -> TurnChoices:
+def choices_after(call: EditCall, before: TurnChoices, turn: int, now_s: float) -> TurnChoices:
     """What this turn's calls ask for once this one is in (rules C8 and C10)."""
     same = before if before.turn == turn else TurnChoices(turn=turn)
     return replace(
@@ -188,6 +188,7 @@ def choices_after(call: EditCall, before: TurnChoices, turn: int) -> TurnChoices
         resume=same.resume if call.resume is None else call.resume,
         has_turn_end_apply=same.has_turn_end_apply or call.when == "turn_end",
         keep_cache=same.keep_cache or call.keep_cache,
+        asked_s=now_s,
     )
 
 

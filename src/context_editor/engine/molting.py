@@ -68,7 +68,8 @@ class Molting(Retention):
             warning = self._kept_on_disk(view, queued)
             state.molt = queued
             before = state.choices if state.choices.turn == view.turn else TurnChoices()
-            state.choices = replace(before, turn=view.turn, has_turn_end_apply=True)
+            now_s = self.clock.now_s()
+            state.choices = replace(before, turn=view.turn, has_turn_end_apply=True, asked_s=now_s)
             return "\n".join(self._answer(view, state.molt, found, warning))
 
     def _answer(

@@ -110,7 +110,8 @@ class Engine(Molting, Retention):
                 return "\n".join((*before, *self._next_words(view, self.around(view))))
             before += self.rebuilt(call, view)
             queued = editing.queue_edits(call, view, self.ground(view), self.queue_policy)
-            state.choices = editing.choices_after(call, state.choices, view.turn)
+            now_s = self.clock.now_s()
+            state.choices = editing.choices_after(call, state.choices, view.turn, now_s)
             state.suggestions = answered(state.suggestions)
             around = self.around(view)
             if state.choices.keep_cache:
@@ -168,7 +169,8 @@ class Engine(Molting, Retention):
             replaced = {*outcome.withdrawn, *(edit.id for edit in outcome.queued)}
             state.queue = [edit for edit in state.queue if edit.id not in replaced]
             state.queue += outcome.queued
-            state.choices = _after_tags(state.choices, view.turn, is_queued=bool(outcome.queued))
+            if outcome.queued:
+                state.choices = _after_tags(state.choices, view.turn, self.clock.now_s())
             state.numbered_epoch = state.epoch
             return "\n".join((*outcome.texts, *_warning_lines(outcome.warnings)))
 
@@ -212,12 +214,27 @@ class Engine(Molting, Retention):
     # --- the end of a turn -----------------------------------------------------------------------------
 
     def turn_ended(
-        self, *, is_normal: bool, answer: str = "", person_waits: bool = False
+        self,
+        *,
+        is_normal: bool,
+        answer: str = "",
+        person_waits: bool = False,
+        ended_s: float = 0.0,
     ) -> TurnEnd:
-        """Whether the queue is applied now, and how the conversation goes on (rules C7, C8, C10)."""
+        """Whether the queue is applied now, and how the conversation goes on (rules C7, C8, C10).
+
+        Args:
+            is_normal: Whether the turn came to its end by itself.
+            answer: The answer that it ended with.
+            person_waits: Whether a person's prompt comes next.
+            ended_s: When it ended, in seconds since the epoch, UTC; 0 when unknown. A call that was made later
+                belongs to the turn that has begun meanwhile, and is left to that turn's end.
+        """
         with self.folder.changed() as state:
             self._settle(state)
             choices = state.choices
+            if 0 < ended_s < choices.asked_s:
+                return TurnEnd()
             # One try: an apply that fails is told, and waits for the next call that asks for it; so
             # does one whose turn was broken off.
             state.choices = replace(choices, has_turn_end_apply=False)
@@ -344,10 +361,8 @@ def _resume_words(choices: TurnChoices, default: str) -> str:
     return default if choices.resume is True else choices.resume
 
 
-def _after_tags(choices: TurnChoices, turn: int, *, is_queued: bool) -> TurnChoices:
+def _after_tags(choices: TurnChoices, turn: int, now_s: float) -> TurnChoices:
     """What a turn asks for once a tag call queued something: it applies, and waits for the person (rule C8)."""
-    if not is_queued:
-        return choices
     if choices.turn == turn and choices.has_turn_end_apply:
-        return choices
-    return replace(choices, turn=turn, has_turn_end_apply=True, resume=False)
+        return replace(choices, asked_s=now_s)
+    return replace(choices, turn=turn, has_turn_end_apply=True, resume=False, asked_s=now_s)

@@ -169,7 +169,10 @@ def _turn_end(engine: Engine, given: Mapping[str, Any]) -> Answer:
     answer = str(given.get("answer", ""))
     is_waiting = person_waits(Path(str(given["session"]["transcript"])))
     end = engine.turn_ended(
-        is_normal=bool(given.get("isNormal")), answer=answer, person_waits=is_waiting
+        is_normal=bool(given.get("isNormal")),
+        answer=answer,
+        person_waits=is_waiting,
+        ended_s=float(given.get("endedMs") or 0) / 1_000,
     )
     command = APPLY_COMMAND.format(count=end.edits) if end.edits else ""
     wants = bool(command) and engine.wants_digests
