@@ -13,6 +13,7 @@ from context_editor.core.assemble import (
     text_print,
 )
 from context_editor.core.conversation import Conversation
+from context_editor.core.edits.wording import summarized
 from context_editor.core.index import Index
 from context_editor.core.rows import Call, Media, Piece, PieceForm, Row, RowKind
 from context_editor.core.state import CarriedPart
@@ -235,10 +236,19 @@ def test_the_row_of_a_collapse_is_listed_with_its_id() -> None:
 
 def test_a_replaced_row_keeps_its_kind_and_gains_the_id() -> None:
     own = OwnFacts(replacements={"t:t1": "c1", "u:h3": "c2"})
-    tool, text = rows(call("h1", "t1"), result("h2", "t1"), said("h3"), own=own)
+    words = summarized("agent", "Read a.py", "c1", "/o", (), "nothing new")
+    answer = replace(result("h2", "t1"), text=words)
+    tool, text = rows(call("h1", "t1"), answer, said("h3"), own=own)
 
     assert (tool.kind, tool.replacement) == (RowKind.TOOL, "c1")
     assert (text.kind, text.replacement) == (RowKind.TEXT, "c2")
+
+
+def test_a_row_whose_original_stands_again_after_a_rewind_is_not_taken_for_replaced() -> None:
+    own = OwnFacts(replacements={"t:t1": "c1"})
+    (tool,) = rows(call("h1", "t1"), result("h2", "t1"), own=own)
+
+    assert (tool.kind, tool.replacement) == (RowKind.TOOL, None)
 
 
 def test_rows_that_we_recorded_are_service_whatever_they_look_like() -> None:

@@ -11,6 +11,7 @@ from typing import Final
 
 from context_editor.core.conversation import Conversation
 from context_editor.core.edits.model import COLLAPSE_ID_PREFIX
+from context_editor.core.edits.wording import is_replacement_text
 from context_editor.core.growing import same_front
 from context_editor.core.index import Index
 from context_editor.core.rows import PRINT_HEX_CHARS, Piece, PieceForm, Row, RowKind
@@ -194,7 +195,7 @@ class _RowMaker:
         is_own = is_collapse or name.startswith(self._own.own_tool_prefix)
         is_service = is_own or anchor in self._own.service
         is_typed = any(one.typed is not None for one in pieces)
-        replacement = self._own.replacements.get(anchor)
+        replacement = self._standing(anchor, pieces)
         if is_collapse and replacement is None:
             replacement = call_id.removeprefix(COLLAPSE_ID_PREFIX)
         return Row(
@@ -208,6 +209,12 @@ class _RowMaker:
             replacement=replacement,
             turn=piece.turn,
         )
+
+    def _standing(self, anchor: str, pieces: tuple[Piece, ...]) -> str | None:
+        """The replacement that stands in a tool row; its original has the same anchor, and is back after a rewind."""
+        replacement = self._own.replacements.get(anchor)
+        is_original = pieces[1:] and not is_replacement_text(pieces[-1].text)
+        return None if is_original else replacement
 
     def _anchor(self, piece: Piece) -> str:
         name = f"t:{piece.call.id}" if piece.call else f"u:{piece.handle}"

@@ -28,6 +28,7 @@ from context_editor.core.edits.admit import admit
 from context_editor.core.edits.ground import Ground
 from context_editor.core.edits.model import Edit, Op
 from context_editor.core.edits.requests import EditRequest
+from context_editor.core.edits.wording import summarized
 from context_editor.core.names import Names, Target
 from context_editor.core.rows import Media, RowKind
 
@@ -380,7 +381,7 @@ def test_g_row_whose_attachment_cannot_be_sent_again_is_no_candidate() -> None:
 
 def test_g_replaced_row_is_no_candidate() -> None:
     talk = Talk()
-    row = talk.bash("make", prose(9_000))
+    row = talk.bash("make", summarized("agent", "Bash make", "c1", "/o", (), prose(9_000)))
 
     assert candidates(Review(talk.ground(own=OwnFacts(replacements={row: "c1"})))) == ()
 

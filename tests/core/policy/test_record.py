@@ -8,6 +8,7 @@ from tests.support.policy_rows import Talk, prose
 
 from context_editor.core.assemble import OwnFacts
 from context_editor.core.edits.model import Op, Replacement
+from context_editor.core.edits.wording import summarized
 from context_editor.core.policy.gate import Fill
 from context_editor.core.policy.preserved import preserved
 from context_editor.core.policy.questions import (
@@ -121,7 +122,7 @@ def test_l12_times_hold_their_offset_and_file_names_no_colon() -> None:
 def test_scenario_67_what_is_held_equals_the_listing() -> None:
     talk = Talk()
     talk.person("the task")
-    first = talk.bash("make", prose(400))
+    first = talk.bash("make", summarized("policy", "Bash make", "c1", "/o", (), prose(400)))
     talk.bash("test", prose(800))
     own = OwnFacts(replacements={first: "c1"})
     ground = talk.ground(own=own)

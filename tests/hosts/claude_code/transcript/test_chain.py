@@ -273,3 +273,80 @@ def test_every_call_is_answered_behind_its_response_however_lines_are_mixed(path
 
         assert forms[1:4] == [PieceForm.CALL] * 3
         assert forms[4:7] == [PieceForm.RESULT] * 3
+
+
+# --- a person goes back ---------------------------------------------------------------------------
+
+
+def worked(session: Transcript, n: int) -> str:
+    """One turn with a call; the id of the line that its prompt follows."""
+    before = session.leaf
+    session.prompt(f"go {n}")
+    session.answer(call("Read", f"t{n}"))
+    session.result(f"t{n}")
+    session.answer(text(f"done {n}"))
+    return before or ""
+
+
+def written_again(session: Transcript) -> None:
+    """An apply that keeps every row since the last boundary."""
+    rows = [row for row in session.rows if isinstance(row, dict)]
+    starts = [at for at, row in enumerate(rows) if row.get("subtype") == "compact_boundary"]
+    session.boundary()
+    for row in rows[starts[-1] + 1 if starts else 0 :]:
+        session.kept(row)
+
+
+def test_a_prompt_that_goes_back_to_before_an_apply_stands_behind_what_stood_there_then(
+    path: Path,
+) -> None:
+    session = Transcript()
+    worked(session, 1)
+    back = worked(session, 2)
+    written_again(session)
+    worked(session, 3)
+    written_again(session)
+    session.leaf = back
+    worked(session, 4)
+
+    assert words(session, path) == [
+        *("go 1", "t1", "=t1", "done 1"),
+        *("go 4", "t4", "=t4", "done 4"),
+    ]
+
+
+def test_a_person_may_go_back_to_before_an_apply_twice(path: Path) -> None:
+    session = Transcript()
+    worked(session, 1)
+    back = worked(session, 2)
+    written_again(session)
+    session.leaf = back
+    again = session.leaf
+    worked(session, 3)
+    session.leaf = again
+    worked(session, 4)
+
+    assert words(session, path) == [
+        *("go 1", "t1", "=t1", "done 1"),
+        *("go 4", "t4", "=t4", "done 4"),
+    ]
+
+
+def test_what_goes_on_behind_a_rewind_is_read_in_parts_as_at_once(path: Path) -> None:
+    session = Transcript()
+    worked(session, 1)
+    back = worked(session, 2)
+    written_again(session)
+    live = LiveTranscript(session.write(path), orjson.loads, settled=1)
+    live.refresh()
+    session.leaf = back
+    for n in range(3, 9):
+        worked(session, n)
+        session.write(path)
+        live.refresh()
+
+    assert live.pieces == pieces_of(session, path)
+    assert [piece.text for piece in live.pieces if piece.form is PieceForm.PROMPT] == [
+        "go 1",
+        *(f"go {n}" for n in range(3, 9)),
+    ]

@@ -303,7 +303,7 @@ def test_content_in_front_of_a_boundary_is_let_go_and_can_be_read_again(path: Pa
 
     assert first.content is None
     assert [entry.content for entry in reader.loaded([first])] == ["one"]
-    assert [entry.type for entry in reader.entries_since_boundary()] == ["system", "user"]
+    assert [entry.type for entry in reader.entries[reader.boundaries[-1] :]] == ["system", "user"]
 
 
 def test_a_subagents_boundary_lets_nothing_go(path: Path) -> None:

@@ -25,8 +25,7 @@ def live_chain(window: Sequence[Entry], earlier: Mapping[str, Entry] | None = No
     whole.
 
     Args:
-        window: The last boundary and what follows it, in file order; every entry before the first
-            boundary.
+        window: What may be live, in file order, its boundary first; see `window.live_window`.
         earlier: Entries in front of the boundary that it names as preserved, by uuid; may be empty.
 
     Returns:
@@ -34,7 +33,8 @@ def live_chain(window: Sequence[Entry], earlier: Mapping[str, Entry] | None = No
         Subagent rows, boundaries and `progress` lines are not among them.
     """
     main = [entry for entry in window if not entry.is_side]
-    tree = _Tree(main, _preserved(main, earlier or {}))
+    boundary = main[0] if main and main[0].is_boundary else None
+    tree = _Tree(main, preserved(boundary, earlier or {}))
     return [entry for unit in _in_model_order(_units(tree.live())) for entry in unit]
 
 
@@ -64,8 +64,19 @@ def _metadata(boundary: Entry | None, name: str) -> Raw:
     return record_of(metadata.get(name))
 
 
-def _preserved(main: Sequence[Entry], earlier: Mapping[str, Entry]) -> list[Entry]:
-    boundary = main[0] if main and main[0].is_boundary else None
+def leaf_of(main: Sequence[Entry]) -> Entry | None:
+    """The newest answer or prompt of the main conversation; its newest result where it has neither."""
+    last = None
+    for entry in reversed(main):
+        if entry.type == "assistant" or (entry.type == "user" and not entry.answers):
+            return entry
+        if last is None and entry.type == "user":
+            last = entry
+    return last
+
+
+def preserved(boundary: Entry | None, earlier: Mapping[str, Entry]) -> list[Entry]:
+    """The entries that a boundary kept from before it, of those given; empty for most boundaries."""
     uuids = preserved_uuids(boundary)
     if uuids:
         return [earlier[uuid] for uuid in uuids if uuid in earlier]
@@ -98,7 +109,7 @@ class _Tree:
 
     def live(self) -> list[Entry]:
         """The live lines in file order, preserved ones behind the summary that they follow."""
-        leaf = self._leaf()
+        leaf = leaf_of(self._main)
         if leaf is None:
             return self._before_any_message()
         walked = self._walk(leaf)
@@ -106,15 +117,6 @@ class _Tree:
         live = walked | beside | self._preserved
         live |= self._riders([leaf.uuid, *beside], live)
         return [entry for entry in self._main if entry.uuid in live]
-
-    def _leaf(self) -> Entry | None:
-        last = None
-        for entry in reversed(self._main):
-            if entry.type == "assistant" or (entry.type == "user" and not entry.answers):
-                return entry
-            if last is None and entry.type == "user":
-                last = entry
-        return last
 
     def _before_any_message(self) -> list[Entry]:
         return [entry for entry in self._main if entry.type in {"attachment", "system"}]

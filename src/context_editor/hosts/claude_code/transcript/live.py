@@ -8,6 +8,7 @@ from typing import Final
 from context_editor.core.rows import Piece
 from context_editor.hosts.claude_code.transcript.chain import (
     live_chain,
+    preserved,
     preserved_segment,
     preserved_uuids,
 )
@@ -18,6 +19,7 @@ from context_editor.hosts.claude_code.transcript.reader import TranscriptReader
 from context_editor.hosts.claude_code.transcript.shapes import records_of, word_of
 from context_editor.hosts.claude_code.transcript.turns import turns_of
 from context_editor.hosts.claude_code.transcript.usage import UsageSample
+from context_editor.hosts.claude_code.transcript.window import live_window
 
 NEWEST_PIECES: Final = 256
 """How far back a running call is looked for, in pieces: more than an answer and its results are."""
@@ -113,7 +115,11 @@ class LiveTranscript:
         return self.reader.by_uuid(handle)
 
     def _anew(self) -> "_Work":
-        chain = live_chain(self.reader.entries_since_boundary(), self._earlier())
+        reader = self.reader
+        kept = {entry.uuid for entry in preserved(reader.boundary, self._earlier(reader.boundary))}
+        window = live_window(reader.entries, reader.places, reader.boundaries, kept)
+        first = window[0] if window and window[0].is_boundary else None
+        chain = live_chain(window, self._earlier(first))
         work = _Work(HELD_TIMES * self._settled)
         work.extend(self.reader.loaded(chain), self.reader)
         return work
@@ -142,6 +148,10 @@ class LiveTranscript:
         if place is None:
             return None
         index = self._work.chain[place].index
+        if boundary and boundary.index > index:
+            return (
+                None  # a person went back to in front of it: what is live is no stretch of the file
+            )
         tail = reader.entries[index:]
         later = {entry.uuid for entry in tail}
         calls = {call_id for entry in tail for call_id in entry.calls}
@@ -152,8 +162,7 @@ class LiveTranscript:
         is_apart = not self._work.has_before(place, calls | responses)
         return (place, index) if is_behind and is_apart else None
 
-    def _earlier(self) -> Mapping[str, Entry]:
-        boundary = self.reader.boundary
+    def _earlier(self, boundary: Entry | None) -> Mapping[str, Entry]:
         uuids = set(preserved_uuids(boundary))
         if boundary is None or not (uuids or preserved_segment(boundary)):
             return {}

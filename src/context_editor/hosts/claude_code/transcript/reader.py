@@ -63,6 +63,8 @@ class TranscriptReader:
         forked_from: The session ids that entries say they were copied from, in the same order.
         generation: Rises whenever the file was read anew from its start: every entry may then be
             another.
+        places: The place of each entry among them, by uuid.
+        boundaries: The places of the main conversation's boundaries, in order.
         own_compacts: The prompt ids of `/compact` commands that this product ran.
         turns: The turns of the session, over the whole file.
         usage: The usage of every response, over the whole file.
@@ -93,8 +95,9 @@ class TranscriptReader:
         self.usage = UsageLedger()
         self._offset = 0
         self._tail = b""
-        self._places: dict[str, int] = {}
+        self.places: dict[str, int] = {}
         self._strings: Interned = {}
+        self.boundaries: list[int] = []
         self._boundary = -1
         self._unreadable_before = 0
         self._waiting_before = self.turns.waiting
@@ -111,12 +114,8 @@ class TranscriptReader:
 
     def by_uuid(self, uuid: str) -> Entry | None:
         """The entry with this uuid, which is the handle of its pieces; None when there is none."""
-        place = self._places.get(uuid)
+        place = self.places.get(uuid)
         return None if place is None else self.entries[place]
-
-    def entries_since_boundary(self) -> Sequence[Entry]:
-        """The last boundary and what follows it; every entry before the first boundary."""
-        return self.entries[max(self._boundary, 0) :]
 
     def refresh(self) -> bool:
         """Read what was appended since the last time.
@@ -246,9 +245,9 @@ class TranscriptReader:
         if self.entries and entry.parent == self.entries[-1].uuid:
             entry.parent = self.entries[-1].uuid  # the same characters once
         self._note_sessions(entry, line.value)
-        place = self._places.get(entry.uuid)
+        place = self.places.get(entry.uuid)
         if place is None:
-            self._places[entry.uuid] = entry.index
+            self.places[entry.uuid] = entry.index
             self.entries.append(entry)
         else:
             self.replaced += 1
@@ -269,6 +268,7 @@ class TranscriptReader:
             entry.let_go()
         if boundary.index != self._boundary:
             self._boundary, self._unreadable_before = boundary.index, self.unreadable
+            self.boundaries.append(boundary.index)
             self._waiting_before = self.turns.waiting
 
     def _note_sessions(self, entry: Entry, raw: Raw) -> None:
