@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -228,3 +229,48 @@ def test_c7_the_late_word_of_an_earlier_turns_end_leaves_what_a_later_turn_asked
 
     assert engine.turn_ended(is_normal=is_normal, ended_s=asked_s - 1).edits == 0
     assert engine.turn_ended(is_normal=True, ended_s=asked_s + 1).edits == 1
+
+
+def test_c18_an_apply_that_the_host_dropped_is_handed_over_again_when_it_asks_again(
+    tmp_path: Path,
+) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "summarize", 3)
+    assert not engine.plan_apply(host.host_rows()).skip
+
+    again = engine.plan_apply(host.host_rows())
+
+    host.carry_out(again)
+    assert "applied 1 edit(s)" in engine.confirm()
+    assert NOT_TAKEN not in engine.folder.read().report
+
+
+def test_c18_an_apply_that_the_host_took_and_has_not_written_yet_stays_under_way(
+    tmp_path: Path,
+) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "summarize", 3)
+    as_written = copy(host)
+    host.carry_out(engine.plan_apply(host.host_rows()))
+    engine.host = as_written
+
+    assert "under way" in engine.plan_apply(host.host_rows()).skip
+
+    engine.host = host
+    assert "applied 1 edit(s)" in engine.confirm()
+
+
+def test_c8_what_the_next_prompt_is_to_be_told_is_never_written_over(tmp_path: Path) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "summarize", 3)
+    host.carry_out(engine.plan_apply(host.host_rows()))
+    engine.confirm()
+    engine.list(ListRequest())
+    edit(engine, "rewrite", 5)
+    compacted_by_the_host(host)
+
+    assert "left the queue" in engine.plan_apply(host.host_rows()).skip
+
+    told = "\n".join(engine.prompt_lines("go on"))
+    assert "applied 1 edit(s)" in told
+    assert "left the queue" in told

@@ -164,3 +164,15 @@ def test_every_record_is_one_line_of_json(tmp_path: Path) -> None:
 
     (line,) = (tmp_path / "offloaded/run.jsonl").read_bytes().splitlines()
     assert json.loads(line.decode("utf-8", "surrogatepass")) == record(1, "two\nlines")
+
+
+def test_j14_an_original_that_cannot_be_written_fails_alone_and_says_why(tmp_path: Path) -> None:
+    archive = Archive(tmp_path)
+    (tmp_path / archive.original_path("second")).mkdir(parents=True)
+
+    with archive.together() as together:
+        first = together.put_original("first")
+        with pytest.raises(ArchiveError, match="could not be written: Is a directory"):
+            together.put_original("second")
+
+    assert (tmp_path / first).read_text(encoding="utf-8") == "first"

@@ -209,3 +209,8 @@ class SessionState:
         """A fresh id of this kind, such as `q4`; ids are never given out twice."""
         self.counters[letter] = self.counters.get(letter, 0) + 1
         return f"{letter}{self.counters[letter]}"
+
+    def tell(self, words: str) -> None:
+        """Have the next prompt carry a line, behind what it is to carry already; the same line once."""
+        lines = [line for line in self.report.splitlines() if line]
+        self.report = "\n".join((*lines, *(() if words in lines else (words,))))

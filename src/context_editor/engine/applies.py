@@ -58,7 +58,7 @@ class Applies(Look):
         started_s = self.clock.measure_s()
         try:
             with self.folder.changed() as state:
-                self._settle(state)
+                self._settle_before(state, host_rows)
                 return self._plan_apply(state, host_rows, trigger, started_s, rebuild=rebuild)
         except (ContextEditorError, OSError) as error:
             words = f"context-editor: nothing was applied: {error}; the queue stays"
@@ -69,7 +69,7 @@ class Applies(Look):
         """Have the next prompt carry a line, where the state can be written at all."""
         try:
             with self.folder.changed() as state:
-                state.report = "\n".join(filter(None, (state.report, words)))
+                state.tell(words)
         except (ContextEditorError, OSError):
             log.warning("could not note for the next prompt: %s", words, exc_info=True)
 
@@ -89,14 +89,29 @@ class Applies(Look):
         view = self._awaited_view(state, host_rows)
         if not any(not edit.anchors or view.rows(edit.anchors) for edit in state.queue):
             ids = ", ".join(edit.id for edit in state.queue)
-            state.queue, state.report = [], GONE.format(ids=ids)
-            return ApplyAnswer(skip=state.report)
+            state.queue, words = [], GONE.format(ids=ids)
+            state.tell(words)
+            return ApplyAnswer(skip=words)
         has_slot = any(edit.op is Op.STATE for edit in state.queue)
         slot = slot_place(state.work, state.queue, self.ground(view)) if has_slot else None
         index = self._queued_index(state)
         is_rebuilt = rebuild or state.rebuilds
         around = replace(self.around(view), rebuild=is_rebuilt, slot=slot, index=index)
         return self._handed_over(view, tuple(state.queue), around, host_rows, (trigger, started_s))
+
+    def _settle_before(self, state: SessionState, host_rows: Sequence[HostRow]) -> None:
+        """Settle an apply that was handed over before the host asks for another.
+
+        Once the file shows the very rows that the host holds now, it shows whether that apply was taken.
+        """
+        if state.intent is None:
+            return
+        told = state.report
+        is_written = await_rows(
+            lambda: self._read(state).conversation.pieces, host_rows, self.clock.sleep, by_id=True
+        )
+        if self._settle(state, is_final=is_written) == NOT_TAKEN:
+            state.report = told  # what was dropped is about to be handed over again
 
     def _awaited_view(self, state: SessionState, host_rows: Sequence[HostRow]) -> View:
         """The session once its file shows what the host holds."""
@@ -276,13 +291,13 @@ class Applies(Look):
             return ""
         if found is None or not found.is_ours:
             state.intent = None
-            state.report = NOT_TAKEN
-            return state.report
+            state.tell(NOT_TAKEN)
+            return NOT_TAKEN
         settling.take_in(state, intent, found)
         state.rebuilds = not settled.is_resumable
         self._carry_work(state, intent, found)
         words = self._numbered_report(state, intent)
-        state.report = "\n".join(filter(None, (state.report, words)))
+        state.tell(words)
         settling.log_apply(self.folder, state, intent, settled, found.reason, self.clock.stamp())
         settling.prune_applies(self.folder.path / "applies", state.epoch - APPLIES_KEPT)
         return words

@@ -65,6 +65,7 @@ class Retention(Applies):
         started_s = self.clock.measure_s()
         try:
             with self.folder.changed() as state:
+                self._settle_before(state, host_rows)
                 self._settle(state, is_final=True)
                 return self._answer_compaction(state, host_rows, started_s)
         except (ContextEditorError, OSError) as error:

@@ -244,7 +244,7 @@ class Engine(Molting, Retention):
             view = self.view(state)
             held = self._held_words(view) if choices.keep_cache else ""
             if held:
-                state.report = f"{held}; resend without keep_cache to apply them"
+                state.tell(f"{held}; resend without keep_cache to apply them")
                 return TurnEnd(notice=held)
             is_late = choices.turn < view.turn  # a person's next prompt was begun meanwhile
             is_waiting = person_waits or is_late or ends_with_marker(answer)

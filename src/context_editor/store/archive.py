@@ -82,9 +82,9 @@ class Archive:
             batch.close()
 
     def _write(self, path: str, content: bytes) -> None:
+        write_addressed(path, content, is_forced=self.batch is None)
         if self.batch is not None:
             self.batch.files.append(path)
-        write_addressed(path, content, is_forced=self.batch is None)
 
     def _original(self, content: bytes, suffix: str) -> str:
         return f"{self.session}/archive/originals/{_address(content)}{suffix}.txt"
