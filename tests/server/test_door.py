@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,7 +111,10 @@ def test_a_question_that_is_none_is_logged_and_gets_no_answer(
         asking.connect(str(door_of(environment)))
         asking.sendall(b"no such event\n" + json.dumps(given).encode())
         asking.shutdown(socket.SHUT_WR)
-        assert asking.recv(100) == b""
+        told = b""
+        while part := asking.recv(100):
+            told += part
+        assert told.strip() == b""
 
     log = Path(environment["CLAUDE_PLUGIN_DATA"]) / "log" / "server.log"
     assert "a hook at the door failed" in log.read_text(encoding="utf-8")
@@ -236,3 +240,31 @@ def test_a_persons_command_is_answered_by_the_server_unless_the_command_line_is_
     assert "Queued: 1 edit(s)" in status["text"]
     assert "Python" in health["text"]
     assert not (Path(environment["CLAUDE_PLUGIN_DATA"]) / "log").exists()
+
+
+HALF = [b"", b" ", b' {"hookSpecificOutput": {"hookEve', b" {}"]
+
+
+@pytest.mark.parametrize("half", HALF)
+def test_an_answer_that_breaks_off_is_none_and_the_hook_looks_for_itself(
+    environment: dict[str, str], given: dict[str, Any], half: bytes
+) -> None:
+    door = door_of(environment)
+    door.parent.mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as broken:
+        broken.bind(str(door))
+        broken.listen()
+
+        def answer() -> None:
+            asking, _ = broken.accept()
+            with asking:
+                while asking.recv(65_536):
+                    pass
+                asking.sendall(half)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        told = hook(environment, "stop", {**given, "last_assistant_message": f"Done.\n\n{MARKER}"})
+        thread.join()
+
+    assert "waiting to be compressed" in told["systemMessage"]

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from context_editor.errors import ContextEditorError
 from context_editor.hosts.claude_code import hooks, quick
@@ -21,6 +21,9 @@ from context_editor.server.sessions import Caller, Sessions, caller_of
 from context_editor.server.uncollected import uncollected
 
 Answer: TypeAlias = dict[str, Any]
+
+HEARD: Final = b" "
+"""What is said at once, so that whoever asked knows that the server runs and may take its time."""
 
 
 @asynccontextmanager
@@ -76,8 +79,11 @@ class _Door:
                 return  # somebody who only wanted to know whether there is a server
             name, _, raw = asked.partition(b"\n")
             event = name.decode()
+            telling.write(HEARD)
+            await telling.drain()
             is_mods = event.startswith(quick.BRIDGE)
-            telling.write(await self._bridged(event, raw) if is_mods else self._hooked(event, raw))
+            told = await self._bridged(event, raw) if is_mods else self._hooked(event, raw)
+            telling.write(told + quick.ANSWER_END if told else b"")
             await telling.drain()
         except Exception:  # noqa: BLE001 (logged; who asked then looks for itself, and tells what it meets)
             log_fault(self.sessions.data, "a hook at the door")

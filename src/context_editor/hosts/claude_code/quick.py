@@ -116,7 +116,13 @@ HANDLERS: Final[Mapping[str, Callable[[Given], Answer | None]]] = {
 
 
 DOOR_WAIT_S: Final = 10.0
-"""How long the server may take to answer, in seconds: one that never read a long session before reads it then."""
+"""How long the server may take to say that it heard, and a hook's answer, in seconds.
+
+One that never read a long session before reads it then; one that is stopped must not be waited for long.
+"""
+
+ANSWER_END: Final = b"\n"
+"""What stands behind a whole answer: half of one is none."""
 
 
 def door_path() -> str:
@@ -138,21 +144,23 @@ AT_THE_DOOR: Final = ("turn-end", "compact", "digests", "archive", "confirm", "c
 
 
 def _at_the_door(event: str, raw: bytes, wait_s: float = DOOR_WAIT_S) -> bytes:
-    """The running server's answer as JSON; empty where none answers."""
+    """The running server's answer as JSON; empty where none answers, or not to the end."""
     import socket
 
     told = b""
     try:
         with socket.socket(socket.AF_UNIX) as door:
-            door.settimeout(wait_s)
+            door.settimeout(DOOR_WAIT_S)
             door.connect(door_path())
             door.sendall(event.encode() + b"\n" + raw)
             door.shutdown(socket.SHUT_WR)
+            door.recv(1)  # it heard
+            door.settimeout(wait_s)
             while part := door.recv(65_536):
                 told += part
     except OSError:
         return b""
-    return told
+    return told[:-1] if told.endswith(ANSWER_END) else b""
 
 
 def bridge(event: str) -> bytes:
