@@ -13,9 +13,10 @@ pytestmark = [pytest.mark.host, pytest.mark.timeout(120)]
 
 RUNS_UNTIL_TOLD = (
     "touch started; "
-    """for i in $(seq 400); do grep -q 'enqueue.*do not push' ~/.claude/projects/*/*.jsonl && break; sleep .05; done"""
+    """for i in $(seq 400); do grep -q 'enqueue.*do not push' ~/.claude/projects/*/*.jsonl && break; sleep .05; done; """
+    "sleep .5"
 )
-"""A tool that ends once the host has noted the words typed meanwhile."""
+"""A tool that ends a little after the host has noted the words typed meanwhile."""
 
 
 def test_a_scripted_turn_with_a_tool_call_runs_headless(host: Host) -> None:
@@ -89,7 +90,8 @@ def test_a_resumed_session_is_sent_what_the_live_one_was(host: Host) -> None:
 
 
 def test_a_killed_host_leaves_its_transcript(host: Host) -> None:
-    slow = say("I work.", use("Bash", {"command": "touch started; sleep 30"}, "t1"))
+    written = "until grep -q 'I work' ~/.claude/projects/*/*.jsonl; do sleep .05; done"
+    slow = say("I work.", use("Bash", {"command": f"{written}; touch started; sleep 30"}, "t1"))
     run = host.run("go", [slow], kill_when=once_file("started"))
 
     assert run.code < 0

@@ -31,9 +31,9 @@ pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 RUNS_UNTIL_TOLD = (
     "touch started; seq 1 900; for n in $(seq 600); do"
-    """ [ "$(grep -h '"enqueue"' ~/.claude/projects/*/*.jsonl | wc -l)" -gt 1 ] && break; sleep 0.1; done"""
+    """ [ "$(grep -h '"enqueue"' ~/.claude/projects/*/*.jsonl | wc -l)" -gt 1 ] && break; sleep 0.1; done; sleep .5"""
 )
-"""A tool that ends once the host has noted a second prompt: the one typed meanwhile."""
+"""A tool that ends a little after the host has noted a second prompt: the one typed meanwhile."""
 
 TYPED = "do not push before I say so"
 OTHER = "the other plugin saw this call"
