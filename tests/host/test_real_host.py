@@ -12,9 +12,8 @@ from tests.host.wire import assert_legal, assert_same_conversation, blocks, comm
 pytestmark = [pytest.mark.host, pytest.mark.timeout(120)]
 
 RUNS_UNTIL_TOLD = (
-    "touch started; "
-    """for i in $(seq 400); do grep -q 'enqueue.*do not push' ~/.claude/projects/*/*.jsonl && break; sleep .05; done; """
-    "sleep .5"
+    """touch started; for i in $(seq 400); do """
+    """grep -q 'enqueue.*do not push' ~/.claude/projects/*/*.jsonl && break; sleep .05; done; sleep .5"""
 )
 """A tool that ends a little after the host has noted the words typed meanwhile."""
 
