@@ -1,8 +1,9 @@
 """What an apply costs: the whole process of the bridge, and where its time goes.
 
-    python -m bench.apply [--sizes 1,5,20] [--runs 9] [--record FILE]
+    python -m bench.apply [--sizes 1,5,20,2/20,9/20] [--runs 9] [--record FILE]
 
-Run from the project's folder. Over generated sessions of these sizes in MB, all of their rows live:
+Run from the project's folder. Over generated sessions of these sizes in MB, all of their rows live, or
+2 or 9 of 20 MB, as where a context of 200,000 or a million tokens was filled again and again:
 five queued edits, the policy's pass at the host's own moment, from where the host compacts down to
 the policy's target, and a bare interpreter in the same rounds. With the server of the session
 running, as in the host, which has read it; and without one. CPU time is that of the bridge and the
@@ -72,12 +73,14 @@ class Ground:
 
     Attributes:
         root: A folder of its own.
-        megabytes: How large the transcript is meant to be.
+        megabytes: How large the live part of the transcript is meant to be.
+        shed_megabytes: How much stands in front of it, shed by a compaction.
         costs: What was measured, by name.
     """
 
     root: Path
     megabytes: float
+    shed_megabytes: float = 0
     costs: dict[str, list[Cost]] = field(default_factory=dict[str, list[Cost]])
     rows: int = 0
     tokens: int = 0
@@ -96,7 +99,8 @@ class Ground:
 
     def lay(self) -> None:
         """Write the session and queue the edits; a copy of the data folder is what every round begins with."""
-        session(self.megabytes).write(self.transcript)
+        shed = session(self.shed_megabytes) if self.shed_megabytes else None
+        session(self.megabytes, before=shed).write(self.transcript)
         conversation = conversation_of(self.transcript)
         self.rows = len(conversation.rows)
         self._glimpses = glimpses(conversation)
@@ -241,7 +245,8 @@ def report(grounds: Sequence[Ground], bare: Sequence[Cost], runs: int) -> list[s
         for name, costs in ground.costs.items():
             cpu = median(cost.cpu for cost in costs)
             wall = median(cost.wall for cost in costs)
-            cells = (name, f"{ground.size:.0f} MB", f"{ground.rows:,}")
+            live = f", {ground.megabytes:g} of it live" if ground.shed_megabytes else ""
+            cells = (name, f"{ground.size:.0f} MB{live}", f"{ground.rows:,}")
             lines.append(f"| {' | '.join(cells)} | {wall:.0f} | {wall / pause:.1f} x | {cpu:.0f} |")
     return [*lines, ""]
 
@@ -262,9 +267,16 @@ def run_bench(about: str, work: Callable[[argparse.Namespace], list[str]], sizes
     return 0
 
 
+def _ground(folder: Path, size: str) -> Ground:
+    """A session of this size; `2/20` for 20 MB of which 2 are live."""
+    live, _, whole = size.partition("/")
+    shed = float(whole) - float(live) if whole else 0
+    return Ground(folder / size.replace("/", "_"), float(live), shed)
+
+
 def _work(options: argparse.Namespace) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
-        grounds = [Ground(Path(folder) / size, float(size)) for size in options.sizes.split(",")]
+        grounds = [_ground(Path(folder), size) for size in options.sizes.split(",")]
         for ground in grounds:
             ground.root.mkdir()
             ground.lay()
@@ -277,4 +289,4 @@ def _work(options: argparse.Namespace) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(run_bench(__doc__ or "", _work, "1,5,20"))
+    sys.exit(run_bench(__doc__ or "", _work, "1,5,20,2/20,9/20"))

@@ -72,7 +72,11 @@ def output(number: int, chars: int = RESULT_CHARS) -> str:
 
 
 def session(
-    megabytes: float, result_chars: int = RESULT_CHARS, *, has_quotes: bool = False
+    megabytes: float,
+    result_chars: int = RESULT_CHARS,
+    *,
+    has_quotes: bool = False,
+    before: Transcript | None = None,
 ) -> Transcript:
     """A session whose file is about so large.
 
@@ -80,8 +84,11 @@ def session(
         megabytes: The size.
         result_chars: Characters of each output.
         has_quotes: Whether each turn's last answer quotes three earlier outputs, newer ones more often.
+        before: What stands in front of it in the file, shed by a compaction; its size comes on top.
     """
-    made = Transcript()
+    made = before or Transcript()
+    if before is not None:
+        made.boundary()
     turns = max(1, round(megabytes * 1e6 / BYTES_A_TURN * RESULT_CHARS / result_chars))
     for turn in range(turns):
         made.prompt(f"Please do step {turn} of the plan.")
