@@ -91,6 +91,13 @@ def _repeated(session: Transcript, n: int) -> None:
         session.rows.append(dict(rows[n % len(rows)]))
 
 
+def _described(session: Transcript, n: int) -> None:
+    session.boundary()
+    session.rebuilt(f"described {n}")
+    session.rebuilt(f"carried {n}")
+    session.answer(text(f"seen {n}"))
+
+
 def _noise(session: Transcript, n: int) -> None:
     session.raw('{"type":"queue-operation","operation":"enqueue"}').raw(f"{{torn {n}")
     session.system("turn_duration")
@@ -110,6 +117,7 @@ HAPPENINGS: list[Callable[[Transcript, int], None]] = [
     _continuation,
     _apply,
     _repeated,
+    _described,
     _noise,
 ]
 

@@ -113,6 +113,21 @@ def test_a_built_prompt_takes_the_turn_that_is_free_for_it(path: Path) -> None:
     assert live.turns_started == 3
 
 
+def test_f1_what_rode_at_a_built_prompt_belongs_to_its_turn_whatever_room_there_is(
+    path: Path,
+) -> None:
+    session = Transcript()
+    for words in ("one", "two", "three"):
+        session.prompt(words)
+    session.boundary()
+    session.rebuilt("Later, your context_edit describe call replaced an image: a cat")
+    session.rebuilt("words that were carried")
+    session.answer(text("seen"))
+    live = live_of(session, path)
+
+    assert [piece.turn for piece in live.pieces] == [1, 1, 1]
+
+
 def test_a_response_gives_one_sample_with_its_largest_figures(path: Path) -> None:
     session = Transcript()
     session.prompt("go")

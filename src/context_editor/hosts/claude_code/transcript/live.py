@@ -17,7 +17,7 @@ from context_editor.hosts.claude_code.transcript.lines import Loads
 from context_editor.hosts.claude_code.transcript.pieces import Surroundings, pieces_of
 from context_editor.hosts.claude_code.transcript.reader import TranscriptReader
 from context_editor.hosts.claude_code.transcript.shapes import records_of, word_of
-from context_editor.hosts.claude_code.transcript.turns import turns_of
+from context_editor.hosts.claude_code.transcript.turns import rebuilt_runs, turns_of
 from context_editor.hosts.claude_code.transcript.usage import UsageSample
 from context_editor.hosts.claude_code.transcript.window import live_window
 
@@ -212,6 +212,7 @@ class _Work:
         self._starts: list[int] = []
         self._turns: list[int] = []
         self._newest: list[int] = []
+        self._rebuilt: list[bool] = []
         self._tools: dict[str, str] = {}
         self._firsts: dict[str, int] = {}
 
@@ -222,14 +223,16 @@ class _Work:
                 if name is not None and self._firsts.get(name, -1) >= place:
                     del self._firsts[name]
         del self.pieces[self._starts[place] :]
-        for column in (self.chain, self._starts, self._turns, self._newest):
+        for column in (self.chain, self._starts, self._turns, self._newest, self._rebuilt):
             del column[place:]
 
     def extend(self, entries: Sequence[Entry], reader: TranscriptReader) -> None:
         """Take more entries in, at the end."""
         self._tools.update(tool_names(entries))
         first_turn = self._turns[-1] if self._turns else 0
-        turns = turns_of(entries, reader.turns, first_turn)
+        follows = bool(self._rebuilt) and self._rebuilt[-1]
+        turns = turns_of(entries, reader.turns, first_turn, follows=follows)
+        self._rebuilt += rebuilt_runs(entries, follows=follows)
         newest = self._newest[-1] if self._newest else -1
         around = Surroundings(0, self._tools, reader.own_compacts)
         for entry, turn in zip(entries, turns, strict=True):

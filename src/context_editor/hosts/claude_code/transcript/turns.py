@@ -99,16 +99,35 @@ class TurnLedger:
         self._waiting = None
 
 
-def turns_of(chain: Sequence[Entry], ledger: TurnLedger, first: int = 0) -> list[int]:
+def rebuilt_runs(chain: Sequence[Entry], *, follows: bool = False) -> list[bool]:
+    """For each entry, whether the newest prompt, result or answer up to it is a prompt that an apply wrote anew.
+
+    Args:
+        chain: Live entries in model order.
+        follows: Whether it was in front of the first entry.
+    """
+    runs: list[bool] = []
+    for entry in chain:
+        if entry.type in {"user", "assistant"}:
+            follows = _is_rebuilt_prompt(entry)
+        runs.append(follows)
+    return runs
+
+
+def turns_of(
+    chain: Sequence[Entry], ledger: TurnLedger, first: int = 0, *, follows: bool = False
+) -> list[int]:
     """The turn of each entry.
 
     A prompt that an apply wrote anew has lost the host's marks; it counts as the turn after the one
-    in front of it, where the next known turn leaves room for that.
+    in front of it, where the next known turn leaves room for that. Directly behind another such prompt
+    it holds what rode there, and belongs to the same turn.
 
     Args:
         chain: Live entries in model order.
         ledger: The turns of the session.
         first: The turn in front of the first entry.
+        follows: Whether such a prompt is the newest line in front of the first entry.
     """
     known = [_started(entry, ledger) for entry in chain]
     upcoming = ledger.started + 1
@@ -118,13 +137,18 @@ def turns_of(chain: Sequence[Entry], ledger: TurnLedger, first: int = 0) -> list
         upcoming = number or upcoming
     turn = first
     turns: list[int] = []
-    for entry, number, limit in zip(chain, known, reversed(room), strict=True):
+    before = (follows, *rebuilt_runs(chain, follows=follows))
+    for entry, number, limit, is_behind in zip(chain, known, reversed(room), before, strict=False):
         if number:
             turn = number
-        elif entry.type == "user" and not entry.answers and is_rebuilt(entry):
+        elif _is_rebuilt_prompt(entry) and not is_behind:
             turn = max(turn, min(turn + 1, limit - 1))
         turns.append(turn)
     return turns
+
+
+def _is_rebuilt_prompt(entry: Entry) -> bool:
+    return entry.type == "user" and not entry.answers and is_rebuilt(entry)
 
 
 def _started(entry: Entry, ledger: TurnLedger) -> int:
