@@ -274,3 +274,17 @@ def test_c8_what_the_next_prompt_is_to_be_told_is_never_written_over(tmp_path: P
     told = "\n".join(engine.prompt_lines("go on"))
     assert "applied 1 edit(s)" in told
     assert "left the queue" in told
+
+
+def test_c18_an_apply_that_was_dropped_is_told_where_the_host_compacts_by_itself(
+    tmp_path: Path,
+) -> None:
+    host, engine = session(tmp_path)
+    edit(engine, "summarize", 3)
+    assert not engine.plan_apply(host.host_rows()).skip
+
+    engine.answer_compaction(host.host_rows())
+
+    state = engine.folder.read()
+    assert NOT_TAKEN in state.report
+    assert [queued.id for queued in state.queue] == ["q1"]

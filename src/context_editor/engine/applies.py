@@ -58,7 +58,9 @@ class Applies(Look):
         started_s = self.clock.measure_s()
         try:
             with self.folder.changed() as state:
-                self._settle_before(state, host_rows)
+                told = state.report
+                if self._settle_before(state, host_rows) == NOT_TAKEN:
+                    state.report = told  # what was dropped is about to be handed over again
                 return self._plan_apply(state, host_rows, trigger, started_s, rebuild=rebuild)
         except (ContextEditorError, OSError) as error:
             words = f"context-editor: nothing was applied: {error}; the queue stays"
@@ -99,19 +101,17 @@ class Applies(Look):
         around = replace(self.around(view), rebuild=is_rebuilt, slot=slot, index=index)
         return self._handed_over(view, tuple(state.queue), around, host_rows, (trigger, started_s))
 
-    def _settle_before(self, state: SessionState, host_rows: Sequence[HostRow]) -> None:
-        """Settle an apply that was handed over before the host asks for another.
+    def _settle_before(self, state: SessionState, host_rows: Sequence[HostRow]) -> str:
+        """Settle an apply that was handed over before the host asks for another, and say what became of it.
 
         Once the file shows the very rows that the host holds now, it shows whether that apply was taken.
         """
         if state.intent is None:
-            return
-        told = state.report
+            return ""
         is_written = await_rows(
             lambda: self._read(state).conversation.pieces, host_rows, self.clock.sleep, by_id=True
         )
-        if self._settle(state, is_final=is_written) == NOT_TAKEN:
-            state.report = told  # what was dropped is about to be handed over again
+        return self._settle(state, is_final=is_written)
 
     def _awaited_view(self, state: SessionState, host_rows: Sequence[HostRow]) -> View:
         """The session once its file shows what the host holds."""

@@ -112,12 +112,9 @@ class SessionFolder:
         Raises:
             StateUnreadableError: The document cannot be understood; it is left as it is.
         """
-        try:
-            raw = self.state_path.read_bytes()
-        except FileNotFoundError:
+        raw = self._raw()
+        if raw is None:
             return SessionState(self.session_id)
-        except OSError as error:
-            raise StateUnreadableError(str(self.state_path), str(error)) from error
         return _state_of(raw, str(self.state_path))
 
     def epoch(self) -> int:
@@ -126,15 +123,21 @@ class SessionFolder:
         Raises:
             StateUnreadableError: The document cannot be understood; it is left as it is.
         """
-        try:
-            raw = self.state_path.read_bytes()
-        except FileNotFoundError:
+        raw = self._raw()
+        if raw is None:
             return 0
-        except OSError as error:
-            raise StateUnreadableError(str(self.state_path), str(error)) from error
         try:
             return codec.decoded(int, _document(raw, str(self.state_path)).get("epoch", 0), "epoch")
         except codec.CodecError as error:
+            raise StateUnreadableError(str(self.state_path), str(error)) from error
+
+    def _raw(self) -> bytes | None:
+        """The document as it stands; None where none was written yet."""
+        try:
+            return self.state_path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
             raise StateUnreadableError(str(self.state_path), str(error)) from error
 
     @contextmanager

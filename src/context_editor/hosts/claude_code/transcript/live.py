@@ -116,10 +116,11 @@ class LiveTranscript:
 
     def _anew(self) -> "_Work":
         reader = self.reader
-        kept = {entry.uuid for entry in preserved(reader.boundary, self._earlier(reader.boundary))}
+        earlier = self._earlier(reader.boundary)
+        kept = {entry.uuid for entry in preserved(reader.boundary, earlier)}
         window = live_window(reader.entries, reader.places, reader.boundaries, kept)
         first = window[0] if window and window[0].is_boundary else None
-        chain = live_chain(window, self._earlier(first))
+        chain = live_chain(window, earlier if first is reader.boundary else self._earlier(first))
         work = _Work(HELD_TIMES * self._settled)
         work.extend(self.reader.loaded(chain), self.reader)
         return work
@@ -148,10 +149,9 @@ class LiveTranscript:
         if place is None:
             return None
         index = self._work.chain[place].index
+        # A person who went back to in front of the boundary: what is live is no stretch of the file.
         if boundary and boundary.index > index:
-            return (
-                None  # a person went back to in front of it: what is live is no stretch of the file
-            )
+            return None
         tail = reader.entries[index:]
         later = {entry.uuid for entry in tail}
         calls = {call_id for entry in tail for call_id in entry.calls}

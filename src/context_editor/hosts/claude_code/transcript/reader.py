@@ -266,7 +266,7 @@ class TranscriptReader:
     def _let_go_before(self, boundary: Entry) -> None:
         for entry in self.entries[max(self._boundary, 0) : boundary.index]:
             entry.let_go()
-        if boundary.index != self._boundary:
+        if boundary.index > self._boundary:
             self._boundary, self._unreadable_before = boundary.index, self.unreadable
             self.boundaries.append(boundary.index)
             self._waiting_before = self.turns.waiting
